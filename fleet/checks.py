@@ -1,0 +1,1 @@
+"""Wrong combinations of settings, each with its remedy."""
