@@ -2,8 +2,8 @@
 
 import os
 
-from django.core.handlers.asgi import ASGIHandler
 from django.core.asgi import get_asgi_application
+from django.core.handlers.asgi import ASGIHandler
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "fleet.settings")
 

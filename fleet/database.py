@@ -16,10 +16,10 @@ _SQLITE = {
 
 
 def database_from_url(url: str, default_file: Path) -> dict[str, Any]:
-    """A DATABASES entry from `postgres://user:password@host:port/name?option=value`, `sqlite:///file`, or "" (SQLite at default_file).
+    """A DATABASES entry from DATABASE_URL; an empty one is SQLite at default_file.
 
-    A PostgreSQL socket directory is written as `postgres://user@/name?host=/run/postgresql`. Raises SettingError
-    without repeating the URL, which holds a password.
+    Written as `postgres://user:password@host:port/name?option=value` or `sqlite:///file`; PostgreSQL behind a socket
+    as `postgres://user@/name?host=/run/postgresql`. SettingError never repeats the URL, which holds a password.
     """
     if not url:
         return _sqlite(str(default_file))

@@ -7,11 +7,13 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from django.core.exceptions import ImproperlyConfigured
+
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})
 
 
-class SettingError(ValueError):
+class SettingError(ImproperlyConfigured):
     """A variable of the environment that cannot be read as what it should be."""
 
 

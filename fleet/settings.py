@@ -1,4 +1,4 @@
-"""Every setting, from the environment. docs/settings.md lists the variables; fleet/checks.py refuses wrong combinations.
+"""Every setting, from the environment (docs/settings.md lists the variables; checks.py refuses wrong combinations).
 
 Without any variable this is an installation for one person on this machine. FLOTILLA_PUBLIC_URL is what makes it a
 production: as soon as it names another host than loopback, the checks are strict.
@@ -69,16 +69,18 @@ def _redis_url() -> str:
 
 
 REDIS_URL = _redis_url()
-# Networks in private ranges that clusters and forges may be reached in ("10.0.0.0/8"); loopback and link-local never.
-FLOTILLA_EGRESS_ALLOW = env_list("FLOTILLA_EGRESS_ALLOW")
-# host:port that may be spoken to in plain http and on loopback; set by the demo, the lab and the tests.
-FLOTILLA_EGRESS_PLAIN = env_list("FLOTILLA_EGRESS_PLAIN")
+# What egress may reach beyond public addresses, for `egress.Policy.from_settings`.
+FLOTILLA_EGRESS = {
+    "EGRESS_ALLOW_NETWORKS": os.environ.get("EGRESS_ALLOW_NETWORKS", ""),
+    "EGRESS_ALLOW_HTTP_HOSTS": os.environ.get("EGRESS_ALLOW_HTTP_HOSTS", ""),
+}
 # The private key that opens credentials (workers), and the public one that seals them (web).
 FLOTILLA_KEY_FILE = Path(os.environ.get("FLOTILLA_KEY_FILE") or DATA_DIR / "credentials.key")
 FLOTILLA_PUBLIC_KEY_FILE = Path(os.environ.get("FLOTILLA_PUBLIC_KEY_FILE") or f"{FLOTILLA_KEY_FILE}.pub")
 # Bare mirrors of repositories, one directory each; a cache that can be deleted.
 FLOTILLA_MIRRORS_DIR = DATA_DIR / "mirrors"
-FLOTILLA_DEMO = env_bool("FLOTILLA_DEMO", default=False)
+# The demo fleet lives on loopback and follows a repository on this disk, which nothing else may.
+FLOTILLA_DEMO = env_bool("DEMO", default=False)
 
 # --- Django -----------------------------------------------------------------------------------------------------
 
@@ -150,16 +152,14 @@ USE_TZ = True
 TIME_ZONE = "UTC"
 
 STATIC_URL = "static/"
-STATIC_ROOT = Path(os.environ.get("FLOTILLA_STATIC_ROOT") or BASE_DIR / "staticfiles")
-# A checkout serves the files where they lie; an image collects them once, under names with a hash.
-_collected = (STATIC_ROOT / "staticfiles.json").is_file()
-WHITENOISE_USE_FINDERS = not _collected
-WHITENOISE_AUTOREFRESH = False
+# An image collects the files once, under names with a hash; a checkout serves them where they lie.
+STATIC_ROOT = os.environ.get("FLOTILLA_STATIC_ROOT") or None
+WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = STATIC_ROOT is None
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {
         "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"
-        if _collected or env_bool("FLOTILLA_COLLECT", default=False)
+        if STATIC_ROOT
         else "django.contrib.staticfiles.storage.StaticFilesStorage"
     },
 }

@@ -1,4 +1,4 @@
-"""Which part of the product answers which path. Each part declares its own routes; access to them: clusters_app/access.py."""
+"""Which part of the product answers which path. Who may use it is said in `clusters_app/access.py`."""
 
 from importlib.util import find_spec
 

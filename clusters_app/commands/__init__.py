@@ -1,1 +1,1 @@
-"""Commands that need no Django."""
+"""Commands, one module each, registered in `clusters_app/cli.py`. `output.py` prints for all of them."""
