@@ -15,6 +15,8 @@ from typing import Protocol, TextIO, cast
 COMMANDS = {
     "create_secrets": "Write the secret files that docker-compose.yml hands to the containers",
     "run": "Run everything on this machine: web server, workers, beat and an embedded broker",
+    "serve": "Run one part in the foreground: web, observe, git or beat",
+    "signin_link": "Print a link that signs a person in, once",
 }
 
 USAGE = 2
