@@ -102,7 +102,7 @@ def access_table() -> dict[str, Mapping[str, Verb]]:
 
 def verb_for(view_name: str, method: str) -> Verb | None:
     """The verb that this route asks of this method; None when there is no entry, which means refused."""
-    if view_name.split(":")[0] == ADMIN_NAMESPACE:
+    if view_name.split(":", maxsplit=1)[0] == ADMIN_NAMESPACE:
         return "administer" if method in {*SAFE, "POST"} else None
     return access_table().get(view_name, {}).get(method)
 
@@ -162,7 +162,7 @@ class AccessMiddleware:
         request.user = token.user
         request.api_token = token  # type: ignore[attr-defined]
         # A token is no cookie: no other site can make a browser send it.
-        request._dont_enforce_csrf_checks = True  # type: ignore[attr-defined]  # noqa: SLF001
+        request._dont_enforce_csrf_checks = True  # type: ignore[attr-defined]
 
     def process_view(
         self, request: HttpRequest, _view: Callable[..., HttpResponse], _args: Any, _kwargs: Any

@@ -65,6 +65,7 @@ class AppOnCluster(models.Model):
 
     stage = models.ForeignKey(AppStage, on_delete=models.CASCADE, related_name="on_clusters")
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="apps_here")
+    refs = models.JSONField(default=list, help_text="the Flux objects that apply the app there, nearest first")
     state = models.CharField(max_length=12, choices=State, default=State.UNKNOWN)
     commit = commit_field()
     revision = commit_field()

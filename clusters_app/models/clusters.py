@@ -20,6 +20,7 @@ class Cluster(models.Model):
     server = models.CharField(max_length=500, blank=True, default="")
     ca_pem = models.TextField(blank=True, default="")
     tls_server_name = models.CharField(max_length=253, blank=True, default="")
+    client_certificate_pem = models.TextField(blank=True, default="")
     flux_namespace = models.CharField(max_length=63, default="flux-system")
     #: UID of the namespace kube-system at registration; another one means another cluster answers here.
     identity = models.CharField(max_length=64, blank=True, default="")

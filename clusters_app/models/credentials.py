@@ -12,6 +12,7 @@ class Credential(models.Model):
     class Owner(models.TextChoices):
         REPOSITORY = "repository"
         CLUSTER = "cluster"
+        OPERATION = "operation"  # while it is being checked; moved to its owner or deleted at the end
 
     owner_kind = models.CharField(max_length=20, choices=Owner)
     owner_id = models.BigIntegerField()

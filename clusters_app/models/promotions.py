@@ -135,7 +135,11 @@ class PromotionTarget(models.Model):
         UNKNOWN = "unknown", _("not seen lately")
 
     promotion = models.ForeignKey(Promotion, on_delete=models.CASCADE, related_name="targets")
-    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="promotion_targets")
+    #: The name stays when the cluster is removed: history is kept.
+    cluster_name = models.CharField(max_length=63)
+    cluster = models.ForeignKey(
+        Cluster, null=True, blank=True, on_delete=models.SET_NULL, related_name="promotion_targets"
+    )
     state = models.CharField(max_length=12, choices=State, default=State.MERGED)
     revision = commit_field()
     text = models.TextField(blank=True, default="")
@@ -143,11 +147,11 @@ class PromotionTarget(models.Model):
     verified_at = models.DateTimeField(null=True, blank=True, help_text="latched: later changes do not take it back")
 
     class Meta:
-        ordering = ["cluster__name"]
-        constraints = [models.UniqueConstraint(fields=["promotion", "cluster"], name="target_once")]
+        ordering = ["cluster_name"]
+        constraints = [models.UniqueConstraint(fields=["promotion", "cluster_name"], name="target_once")]
 
     def __str__(self) -> str:
-        return f"{self.promotion} on {self.cluster}: {self.state}"
+        return f"{self.promotion} on {self.cluster_name}: {self.state}"
 
 
 class PromotionEvent(models.Model):

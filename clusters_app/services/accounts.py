@@ -4,16 +4,18 @@ import hashlib
 import secrets
 from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from clusters_app.models import APIToken, Environment, FailedAttempt, Membership, SignInLink
 from clusters_app.queries import VERBS
 
-from .audit import Actor, record
+from .audit import SYSTEM, Actor, record
 from .errors import ServiceError
 
 TOKEN_PREFIX = "flo_"  # noqa: S105  what every token begins with, so that scanners recognise one
@@ -32,20 +34,20 @@ def is_first_run() -> bool:
     return not Membership.objects.filter(role=Membership.Role.ADMIN, environment=None, user__is_active=True).exists()
 
 
-def sign_in_link(*, username: str, actor: Actor) -> str:
-    """A new single-use value for `/first-run/<value>/`, valid for a day. Earlier unused ones for this name end."""
+def sign_in_url(*, username: str, actor: Actor) -> str:
+    """A new single-use address, valid for a day, at which this person signs in. Unused earlier ones end."""
     value = secrets.token_urlsafe(32)
     now = timezone.now()
     with transaction.atomic():
         SignInLink.objects.filter(username=username, used_at=None).delete()
         SignInLink.objects.create(digest=_digest(value), username=username, expires_at=now + LINK_LIFETIME)
         record(actor=actor, verb="sign-in-link.create", subject=username)
-    return value
+    return settings.FLOTILLA_PUBLIC_URL + reverse("first-run", args=[value])
 
 
-def first_run_link(*, actor: Actor, username: str = "admin") -> str | None:
-    """The value of a sign-in link for the first administrator; None once there is one."""
-    return sign_in_link(username=username, actor=actor) if is_first_run() else None
+def first_run_link(*, actor: Actor = SYSTEM, username: str = "admin") -> str | None:
+    """The address at which the first administrator signs in; None once there is one."""
+    return sign_in_url(username=username, actor=actor) if is_first_run() else None
 
 
 def redeem_sign_in_link(*, value: str, address: str) -> User:

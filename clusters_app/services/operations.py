@@ -1,0 +1,104 @@
+"""Long work that a person or script waits for: queued in the database, done by a worker, seen step by step.
+
+A Celery message is only a nudge; `due_operations` finds what a lost one left behind. Running is a lease with an end.
+"""
+
+from collections.abc import Callable, Iterable
+from datetime import timedelta
+from typing import Protocol
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from clusters_app.models import Credential, Operation
+from clusters_app.secret import Secret, mask
+
+from .audit import SYSTEM, Actor
+from .credentials import forget_credentials, store_credential
+from .errors import ServiceError
+from .nudges import nudge
+
+LEASE = timedelta(minutes=5)
+
+
+class Step(Protocol):
+    """One line of progress, e.g. a line of the registration check."""
+
+    @property
+    def code(self) -> str: ...
+    @property
+    def state(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def remedy(self) -> str: ...
+
+
+def start_operation(
+    *, kind: str, subject: str, arguments: dict[str, object], actor: Actor, secrets: dict[str, Secret] | None = None
+) -> Operation:
+    """Queue work and nudge a worker once the transaction is through. Secrets are sealed beside it until it ends."""
+    with transaction.atomic():
+        operation = Operation.objects.create(kind=kind, subject=subject, arguments=arguments, created_by=actor.user)
+        for field, value in (secrets or {}).items():
+            store_credential(
+                owner_kind=Credential.Owner.OPERATION, owner_id=operation.pk, field=field, host=subject, value=value
+            )
+        transaction.on_commit(lambda: nudge("run_operation", operation.pk))
+    return operation
+
+
+def due_operations() -> list[int]:
+    """Ids of work that waits for a worker: never started, or left by a worker that died."""
+    now = timezone.now()
+    waiting = Q(state=Operation.State.QUEUED) | Q(state=Operation.State.RUNNING, lease_until__lt=now)
+    return list(Operation.objects.filter(waiting).values_list("pk", flat=True)[:100])
+
+
+def run_operation(*, operation_id: int, work: Callable[[Operation], dict[str, object]]) -> None:
+    """Claim the operation and do its work; does nothing when another worker holds it or it is finished.
+
+    `work` returns the result and may raise ServiceError, whose text becomes the problem that the page shows.
+    """
+    now = timezone.now()
+    free = Q(state=Operation.State.QUEUED) | Q(state=Operation.State.RUNNING, lease_until__lt=now)
+    claimed = Operation.objects.filter(free, pk=operation_id).update(
+        state=Operation.State.RUNNING, lease_until=now + LEASE, steps=[]
+    )
+    if not claimed:
+        return
+    operation = Operation.objects.select_related("created_by").get(pk=operation_id)
+    try:
+        result = work(operation)
+    except ServiceError as error:
+        _finish(operation, Operation.State.FAILED, problem=str(error), result={"code": error.code})
+    except Exception:
+        _finish(operation, Operation.State.FAILED, problem=_("Flotilla failed at this; its log says why."))
+        raise
+    else:
+        _finish(operation, Operation.State.DONE, result=result)
+
+
+def _finish(operation: Operation, state: str, *, problem: str = "", result: dict[str, object] | None = None) -> None:
+    with transaction.atomic():
+        Operation.objects.filter(pk=operation.pk, state=Operation.State.RUNNING).update(
+            state=state, problem=mask(problem), result=result or {}, finished_at=timezone.now(), lease_until=None
+        )
+        forget_credentials(owner_kind=Credential.Owner.OPERATION, owner_id=operation.pk)
+
+
+def follow_steps(operation: Operation, steps: Iterable[Step]) -> list[Step]:
+    """Write each step as it comes, so that the page shows it; returns them all."""
+    done: list[Step] = []
+    for step in steps:
+        done.append(step)
+        shown = [{"code": s.code, "state": s.state, "text": mask(s.text), "remedy": s.remedy} for s in done]
+        Operation.objects.filter(pk=operation.pk).update(steps=shown, lease_until=timezone.now() + LEASE)
+    return done
+
+
+def actor_of_operation(operation: Operation) -> Actor:
+    user = operation.created_by
+    return Actor(user.get_username(), user) if user else SYSTEM

@@ -1,0 +1,1 @@
+"""Promotions: planned, opened as a pull request, merged by a person, followed until live on each cluster."""
