@@ -245,3 +245,9 @@ CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat-schedule")
 CELERY_BEAT_MAX_LOOP_INTERVAL = 5
+
+# --- rhythm -----------------------------------------------------------------------------------------------------
+
+# Seconds between two looks at a cluster, and at a repository's head.
+FLOTILLA_OBSERVE_SECONDS = env_int("FLOTILLA_OBSERVE_SECONDS", 10)
+FLOTILLA_SYNC_SECONDS = env_int("FLOTILLA_SYNC_SECONDS", 10)

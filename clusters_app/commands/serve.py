@@ -4,6 +4,7 @@
 """
 
 import argparse
+import io
 import os
 import sys
 from typing import NoReturn, TextIO
@@ -61,7 +62,9 @@ def settings_are_sound(stderr: TextIO) -> bool:
     from django.core.management import CommandError, call_command
 
     try:
-        call_command("check", deploy=settings.FLOTILLA_PRODUCTION, fail_level="ERROR", stdout=stderr, stderr=stderr)
+        call_command(
+            "check", deploy=settings.FLOTILLA_PRODUCTION, fail_level="ERROR", stdout=io.StringIO(), stderr=stderr
+        )
     except CommandError as error:
         stderr.write(f"{error}\n")
         return False
