@@ -54,9 +54,12 @@ def write_signing_key(path: Path) -> None:
 
 
 def write_key(path: Path, key: ec.EllipticCurvePrivateKey) -> None:
+    """The format is the one that the API server reads too: `EC PRIVATE KEY`."""
     path.touch(mode=0o600)
     path.write_bytes(
-        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+        key.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()
+        )
     )
 
 

@@ -8,16 +8,18 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import Browser
 
-from tests.testbed.chromium import open_browser
 from tests.testbed.gitea import Gitea
 from tests.testbed.kubernetes import Cluster
 from tests.testbed.postgres import Postgres
 from tests.testbed.registry import Registry
 from tests.testbed.valkey import valkey as run_valkey
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 OUTPUT = Path("test-output")
 
@@ -92,7 +94,9 @@ def clusters(servers_folder: Path) -> Iterator[StartCluster]:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def browser() -> "Iterator[Browser]":
     """A running Chromium for the tests of one module; see `open_browser` for what it does to the thread."""
+    from tests.testbed.chromium import open_browser
+
     with open_browser() as running:
         yield running

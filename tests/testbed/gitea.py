@@ -1,4 +1,7 @@
-"""A real forge: Gitea over HTTPS with a private certificate authority, as companies run it."""
+"""A real forge: Gitea over HTTPS with a private certificate authority and PostgreSQL, as companies run it.
+
+PostgreSQL rather than SQLite, because Gitea's SQLite driver would need a C compiler where the testbed is built.
+"""
 
 import base64
 import getpass
@@ -14,6 +17,7 @@ import requests
 
 from tests.testbed.build import program, shared_files
 from tests.testbed.certificates import write_server_certificate
+from tests.testbed.postgres import Postgres
 from tests.testbed.processes import Process, free_port, start, temporary_folder, wait_until
 
 ADMIN = "forge-admin"
@@ -40,9 +44,11 @@ OFFLINE_MODE = true
 LFS_START_SERVER = false
 
 [database]
-DB_TYPE = sqlite3
-PATH = {folder}/gitea.db
-SQLITE_JOURNAL_MODE = WAL
+DB_TYPE = postgres
+HOST = 127.0.0.1:{database.port}
+NAME = postgres
+USER = postgres
+PASSWD = {database.password}
 
 [security]
 INSTALL_LOCK = true
@@ -111,6 +117,7 @@ class Gitea:
         self.ca_pem = ""
         self.admin = User(ADMIN, secrets.token_urlsafe(16))
         self.admin_token = ""
+        self._database = Postgres(self.folder / "database")
         self._process: Process | None = None
         self._http = requests.Session()
 
@@ -132,6 +139,7 @@ class Gitea:
 
     def start(self) -> Self:
         """Start (again, with the same repositories and address) and return when it answers."""
+        self._database.start()
         if not self.port:
             self._set_up()
         self._process = start("gitea", self._command("web"), folder=self.folder)
@@ -141,6 +149,7 @@ class Gitea:
     def stop(self) -> None:
         if self._process:
             self._process.stop()
+        self._database.stop()
         self._http.close()
 
     def create_user(self, name: str) -> User:
@@ -245,6 +254,7 @@ class Gitea:
             user=getpass.getuser(),
             folder=self.folder,
             port=self.port,
+            database=self._database,
             static=shared_files("gitea"),
             secret_key=secrets.token_hex(32),
         )

@@ -185,7 +185,7 @@ class Cluster:
         return self.kubectl("create", "token", service_account, "-n", namespace, f"--duration={duration}").strip()
 
     def kubeconfig_for(self, service_account: str, namespace: str, role_manifest: str | Path = "") -> str:
-        """Apply a role's manifest, which may create the account too; return a kubeconfig with a token of the account."""
+        """Apply a role's manifest, which may create the account too; return a kubeconfig with the account's token."""
         if role_manifest:
             self.apply(role_manifest)
         return self._kubeconfig_text(service_account, self.token_for(service_account, namespace))
@@ -219,7 +219,7 @@ class Cluster:
             f"{self.server}/readyz", headers={"Authorization": f"Bearer {self.admin_token}"}
         )
         with (
-            suppress(urllib.error.URLError, OSError),
+            suppress(OSError),
             urllib.request.urlopen(request, timeout=2, context=self._tls) as answer,
         ):
             return bool(answer.status == 200)

