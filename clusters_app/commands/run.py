@@ -18,6 +18,7 @@ from typing import TextIO
 
 from clusters_app.commands.broker import forget_broker, prepare_broker
 from clusters_app.commands.children import Children
+from clusters_app.commands.healthy import web_answers
 from clusters_app.commands.serve import part_words, settings_are_sound
 
 EXAMPLE = "flotilla run --port 8001 --no-demo"
@@ -105,7 +106,7 @@ def _demo_words() -> list[str]:
 
 def _wait_for_pages(children: Children, port: int, stopped: Event) -> None:
     deadline = time.monotonic() + START_SECONDS
-    while not stopped.wait(0.1) and not _answers(port):
+    while not stopped.wait(0.1) and not web_answers(port):
         _refuse_failed(children)
         if time.monotonic() > deadline:
             raise CannotRunError(f"The web server does not answer after {START_SECONDS:.0f} s: see {children.log_dir}")
@@ -120,15 +121,6 @@ def _refuse_failed(children: Children) -> None:
     if child := children.failed():
         code = child.process.returncode
         raise CannotRunError(f"{child.name} ended with code {code}; its last words:\n{child.last_words()}")
-
-
-def _answers(port: int) -> bool:
-    try:
-        with socket.create_connection((HOST, port), timeout=5) as connection:
-            connection.sendall(b"GET /healthz HTTP/1.0\r\nHost: localhost\r\n\r\n")
-            return b" 200 " in connection.recv(64)
-    except OSError:
-        return False
 
 
 def _greeting(log_dir: Path) -> str:

@@ -47,7 +47,7 @@ def part_words(part: str, host: str, port: int, concurrency: int) -> list[str]:
         return [*_module("granian"), *_web_options(host, port, concurrency), "fleet.wsgi:application"]
     celery = [*_module("celery"), "--app", "fleet", "--quiet"]
     if part == "beat":
-        return [*celery, "beat", "--loglevel", "WARNING"]
+        return [*celery, "beat", "--loglevel", "WARNING", "--enable-remote-control", "--hostname", "beat@%h"]
     # Workers need not know each other: no gossip, no heartbeats, and a start without asking around.
     return [
         *celery,
