@@ -21,6 +21,7 @@ class FluxObject(models.Model):
     reason = models.CharField(max_length=200, blank=True, default="")
     message = models.TextField(blank=True, default="")
     revision = models.CharField(max_length=400, blank=True, default="")
+    applied = models.CharField(max_length=400, blank=True, default="", help_text="in the cluster, healthy or not")
     attempted = models.CharField(max_length=400, blank=True, default="")
     origin_revision = models.CharField(max_length=400, blank=True, default="")
     deployed = models.CharField(max_length=200, blank=True, default="")
@@ -34,8 +35,12 @@ class FluxObject(models.Model):
     explain_link = models.CharField(max_length=500, blank=True, default="")
     failing_since = models.DateTimeField(null=True, blank=True)
     changed_at = models.DateTimeField(help_text="when the verdict last changed, by our clock")
-    observed_at = models.DateTimeField()
     evidence_at = models.DateTimeField(null=True, blank=True)
+    #: By the object's and its controller's own heartbeat. The age of our reading is `KindReading.read_at`, and the
+    #: older of the two is what a page shows (`queries.freshness_of`).
+    heartbeat = models.CharField(max_length=8)
+    #: A failure counts for promotions once it has been seen twice or for 10 s.
+    is_confirmed = models.BooleanField(default=True)
     #: Gone from the cluster since; the row stays for a day.
     gone_at = models.DateTimeField(null=True, blank=True)
     #: What the domain remembers between rounds (`flux.status.Memory`).

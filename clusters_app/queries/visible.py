@@ -1,13 +1,18 @@
 """Reads: what a person may see, and may do where. Always querysets that start at `…_visible_to(user)`."""
 
+from datetime import datetime, timedelta
+
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import Q, QuerySet
 
+from clusters_app.flux.freshness import Freshness, freshness_of_round, older
 from clusters_app.models import (
     App,
     AppStage,
     AuditRecord,
     Cluster,
+    ClusterStatus,
     Environment,
     FluxObject,
     Membership,
@@ -26,6 +31,9 @@ ROLE_VERBS: dict[str, frozenset[str]] = {
     Membership.Role.OPERATOR: frozenset({"view", "promote", "edit", "approve", "operate"}),
     Membership.Role.ADMIN: frozenset(VERBS),
 }
+
+#: What a round may take, and the shortest period by which missed rounds are counted: a busy worker is no missed round.
+_ROUND = _SHORTEST_PERIOD = timedelta(seconds=20)
 
 type Person = User | AnonymousUser
 
@@ -105,3 +113,20 @@ def promotions_visible_to(user: Person) -> QuerySet[Promotion]:
 def audit_visible_to(user: Person) -> QuerySet[AuditRecord]:
     """The record concerns everything, so only who may operate everywhere reads it."""
     return AuditRecord.objects.all() if can(user, "operate") else AuditRecord.objects.none()
+
+
+def freshness_of(status: ClusterStatus, now: datetime) -> Freshness:
+    """The freshness of what is known of a cluster, from the age of its last complete round; no query.
+
+    It is derived when it is read, so that knowledge grows old also when no worker is alive to say so.
+    """
+    missed = 0
+    if status.observed_at is not None:
+        period = max(timedelta(seconds=settings.FLOTILLA_OBSERVE_SECONDS), _SHORTEST_PERIOD)
+        missed = max(status.failures, int((now - status.observed_at - _ROUND) / period))
+    return freshness_of_round(status.observed_at, now, missed_rounds=missed)
+
+
+def object_freshness(row: FluxObject, read_at: datetime | None, now: datetime) -> Freshness:
+    """The older of the object's own heartbeat and the age of its kind's last reading; no query."""
+    return older(Freshness(row.heartbeat), freshness_of_round(read_at, now))

@@ -1,0 +1,152 @@
+"""After the merge: how far it has come on each target cluster, until all of them are proven live."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from clusters_app.models import AppOnCluster, AppStage, FluxObject, Promotion, PromotionTarget
+from clusters_app.services.following import cluster_progress, contains_in
+from clusters_app.services.progress import Contains, Progress
+from clusters_app.services.remotes import read_mirror
+
+from .transitions import move
+
+S = Promotion.State
+Target = PromotionTarget.State
+#: A promotion that runs is also nudged by each round of its clusters; this is only the sweep.
+PAUSE = timedelta(seconds=10)
+PAUSE_FAILED = timedelta(seconds=30)
+
+#: What a target is called while its app is in that state on the cluster.
+TARGET_STATES = {
+    AppOnCluster.State.WAITING: Target.MERGED,
+    AppOnCluster.State.SUSPENDED: Target.MERGED,
+    AppOnCluster.State.FETCHED: Target.FETCHED,
+    AppOnCluster.State.APPLIED: Target.APPLIED,
+    AppOnCluster.State.LIVE: Target.VERIFIED,
+    AppOnCluster.State.FAILING: Target.FAILING,
+    AppOnCluster.State.UNKNOWN: Target.UNKNOWN,
+}
+#: The slowest app decides for a cluster that carries several.
+SLOWEST_FIRST = (
+    Target.FAILING,
+    Target.UNKNOWN,
+    Target.MERGED,
+    Target.FETCHED,
+    Target.APPLIED,
+    Target.VERIFIED,
+)
+
+
+def freeze_targets(promotion: Promotion) -> None:
+    """The clusters that must be live before this promotion is: those of the target environment that carry its apps."""
+    now = timezone.now()
+    placed = AppOnCluster.objects.filter(stage__app__in=promotion.apps.all(), stage__environment=promotion.target)
+    names = dict(placed.values_list("cluster__name", "cluster_id"))
+    for name, cluster_id in names.items():
+        PromotionTarget.objects.get_or_create(
+            promotion=promotion, cluster_name=name, defaults={"cluster_id": cluster_id, "since": now}
+        )
+
+
+def follow(promotion: Promotion) -> timedelta:
+    """Bring each target's state up to date, then the promotion's. Reads rows and the mirror; writes only changes."""
+    now = timezone.now()
+    mirror = read_mirror(promotion.repository, promotion.merge_commit)
+    contains = contains_in(mirror)
+    placed = _placed(promotion)
+    is_read = contains(promotion.merge_commit, promotion.repository.read_commit)
+    is_overtaken = is_read and _is_overtaken(promotion, placed)
+    for target in promotion.targets.select_related("cluster", "cluster__status"):
+        here = [app for app in placed if app.cluster_id == target.cluster_id]
+        progress = _state_of(promotion, here, contains, now)
+        if progress.state == Target.VERIFIED and not is_read:
+            progress = Progress(Target.APPLIED, progress.revision, progress.text)
+        _store(target, progress, is_overtaken=is_overtaken, now=now)
+    _move_promotion(promotion, is_overtaken=is_overtaken, now=now)
+    return PAUSE_FAILED if promotion.state == S.FAILED else PAUSE
+
+
+def _placed(promotion: Promotion) -> list[AppOnCluster]:
+    placed = AppOnCluster.objects.filter(stage__app__in=promotion.apps.all(), stage__environment=promotion.target)
+    return list(placed.select_related("stage", "cluster", "cluster__status"))
+
+
+def _state_of(promotion: Promotion, here: Sequence[AppOnCluster], contains: Contains, now: datetime) -> Progress:
+    """The slowest of the promotion's apps on one cluster, in a target's words."""
+    found = [_app_progress(promotion, app, contains, now) for app in here]
+    if not found:
+        return Progress(Target.UNKNOWN, text=_("This cluster no longer carries the app."))
+    return min(found, key=lambda progress: SLOWEST_FIRST.index(progress.state))
+
+
+def _app_progress(promotion: Promotion, app: AppOnCluster, contains: Contains, now: datetime) -> Progress:
+    rows = {str(row): row for row in FluxObject.objects.filter(cluster=app.cluster, gone_at=None, kind__in=_kinds(app))}
+    found = cluster_progress(
+        cluster=app.cluster, commit=promotion.merge_commit, refs=app.refs, rows=rows, contains=contains, now=now
+    )
+    state = TARGET_STATES[found.state]
+    if state == Target.VERIFIED and (app.state, app.commit) != (AppOnCluster.State.LIVE, app.stage.commit):
+        # `following` wants a second round to say so; what it does not call live yet is not verified.
+        state = Target.APPLIED
+    return Progress(state, found.revision, found.text)
+
+
+def _kinds(app: AppOnCluster) -> set[str]:
+    return {ref.split("/")[0] for ref in app.refs}
+
+
+def _is_overtaken(promotion: Promotion, placed: Sequence[AppOnCluster]) -> bool:
+    """Whether a later commit changed what this promotion wrote; the merge must have been read for this to be known."""
+    stages = {app.stage_id: app.stage for app in placed}
+    wanted = {(edit["file"], tuple(edit["path"])): edit["new"] for edit in promotion.plan.get("edits", [])}
+    return any(_differs(stage, wanted) for stage in stages.values())
+
+
+def _differs(stage: AppStage, wanted: dict[tuple[str, tuple[str, ...]], object]) -> bool:
+    values = {(value["file"], tuple(value["path"])): value["value"] for value in stage.values}
+    return any(key in values and values[key] != new for key, new in wanted.items())
+
+
+def _store(target: PromotionTarget, progress: Progress, *, is_overtaken: bool, now: datetime) -> None:
+    """Write what changed. Verified is latched: a target that was live stays so in this promotion's record."""
+    state = progress.state
+    if target.verified_at is not None:
+        return
+    if is_overtaken and state != Target.VERIFIED:
+        state = Target.OVERTAKEN
+    if (target.state, target.revision, target.text) == (state, progress.revision, progress.text):
+        return
+    since = now if target.state != state else target.since
+    PromotionTarget.objects.filter(pk=target.pk).update(
+        state=state,
+        revision=progress.revision,
+        text=progress.text,
+        since=since,
+        verified_at=now if state == Target.VERIFIED else None,
+    )
+
+
+def _move_promotion(promotion: Promotion, *, is_overtaken: bool, now: datetime) -> None:
+    with transaction.atomic():
+        states = list(promotion.targets.values_list("state", "cluster_name", "text"))
+        to, why, changes = _next_state(states, is_overtaken=is_overtaken, now=now)
+        if to != promotion.state:
+            move(promotion=promotion, to=to, why=why, **changes)
+
+
+def _next_state(
+    targets: Sequence[tuple[str, str, str]], *, is_overtaken: bool, now: datetime
+) -> tuple[str, str, dict[str, object]]:
+    failing = [f"{name}: {text}" for state, name, text in targets if state == Target.FAILING]
+    live = [name for state, name, _text in targets if state == Target.VERIFIED]
+    if targets and len(live) == len(targets):
+        return S.VERIFIED, _("Live on %(clusters)s.") % {"clusters": ", ".join(live)}, {"verified_at": now}
+    if is_overtaken:
+        return S.OVERTAKEN, _("A later commit changed the promoted values before this was live everywhere."), {}
+    if failing:
+        return S.FAILED, "; ".join(failing), {}
+    return S.ROLLING_OUT, _("Live on %(live)d of %(all)d clusters.") % {"live": len(live), "all": len(targets)}, {}

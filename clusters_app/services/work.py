@@ -1,0 +1,18 @@
+"""Which service does which kind of operation."""
+
+from collections.abc import Callable
+from typing import Any
+
+from clusters_app.models import Operation
+
+from . import clusters, repositories, scaffolding
+
+WORKS: dict[str, Callable[[Operation], dict[str, Any]]] = {
+    repositories.ADD: repositories.check_and_add,
+    clusters.REGISTER: clusters.check_and_register,
+    scaffolding.SCAFFOLD: scaffolding.open_scaffold,
+}
+
+
+def do_work(operation: Operation) -> dict[str, Any]:
+    return WORKS[operation.kind](operation)
