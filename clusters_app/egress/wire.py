@@ -87,7 +87,8 @@ class _MeteredResponse(http.client.HTTPResponse):
         try:
             super().begin()
         finally:
-            self.fp = lines.buffer
+            if self.fp is not None:  # http.client gives it up for a bad status line
+                self.fp = lines.buffer
         if lines.last not in (b"\r\n", b"\n"):
             raise http.client.IncompleteRead(b"")
 
