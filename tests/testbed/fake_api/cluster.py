@@ -111,7 +111,7 @@ class FakeCluster:
 
     async def _authenticated(self, request: web.Request, path: str) -> web.Response:
         if path.startswith("/apis/auth") and request.method == "POST":
-            return self.document(self._review(await request.json()), status=201)
+            return self.document(self._review(path.rpartition("/")[2], await request.json()), status=201)
         match path.strip("/").split("/"):
             case ["api", "v1", "namespaces", "kube-system"]:
                 document = {
@@ -204,17 +204,17 @@ class FakeCluster:
 
     # --- self reviews -----------------------------------------------------------------------------------------------
 
-    def _review(self, review: Object) -> Object:
-        if review["kind"] == "SelfSubjectReview":
-            return review | {
-                "status": {"userInfo": {"username": "system:serviceaccount:flotilla-system:flotilla-reader"}}
-            }
-        if review["kind"] == "SelfSubjectRulesReview":
-            resource_rules = [rule for rule in self.rules if "resources" in rule]
-            paths = [rule for rule in self.rules if "nonResourceURLs" in rule]
-            return review | {
-                "status": {"incomplete": False, "resourceRules": resource_rules, "nonResourceRules": paths}
-            }
+    def _review(self, plural: str, review: Object) -> Object:
+        if plural == "selfsubjectreviews":
+            name = "system:serviceaccount:flotilla-system:flotilla-reader"
+            return review | {"status": {"userInfo": {"username": name}}}
+        if plural == "selfsubjectrulesreviews":
+            namespace = review["spec"]["namespace"]
+            here = [rule for rule in self.rules if rule.get("namespace", namespace) == namespace]
+            resource_rules = [rule for rule in here if "resources" in rule]
+            paths = [rule for rule in here if "nonResourceURLs" in rule]
+            status = {"incomplete": False, "resourceRules": resource_rules, "nonResourceRules": paths}
+            return review | {"status": status}
         return review | {"status": {"allowed": self.allows(review["spec"]["resourceAttributes"])}}
 
     def allows(self, asked: Object) -> bool:
@@ -225,7 +225,7 @@ class FakeCluster:
             and {"*", asked.get("group", "")} & set(rule.get("apiGroups", ()))
             and {"*", resource} & set(rule.get("resources", ()))
             and (not rule.get("resourceNames") or asked.get("name") in rule["resourceNames"])
-            and rule.get("namespace", asked.get("namespace")) == asked.get("namespace")
+            and rule.get("namespace", asked.get("namespace", "")) == asked.get("namespace", "")
             for rule in self.rules
         )
 
