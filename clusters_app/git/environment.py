@@ -11,6 +11,8 @@ from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
+from clusters_app.secret import Secret
+
 from .credentials import Address, Remote, SshCredential, TokenCredential
 from .errors import GitPermanent
 
@@ -62,9 +64,10 @@ SSH_OPTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """Variables for git. The credential is in `variables` and in no other place; a repr shows names alone."""
+    """Variables for git. `secrets` are kept alive while git runs, so that what it says is masked of them."""
 
     variables: Mapping[str, str] = field(repr=False)
+    secrets: tuple[Secret, ...] = ()
 
 
 def local_environment() -> Environment:
@@ -85,9 +88,10 @@ def remote_environment(
     with ExitStack() as files:
         if address.scheme in ("https", "http"):
             config |= _http_config(remote, address, addresses, files)
+            config |= _authorization(remote, address)
         elif address.scheme == "ssh":
             variables["GIT_SSH_COMMAND"] = _ssh_command(remote, address, addresses, files)
-        yield Environment(variables | _as_variables(config))
+        yield Environment(variables | _as_variables(config), _secrets(remote, config))
 
 
 def _http_config(remote: Remote, address: Address, addresses: Addresses, files: ExitStack) -> dict[str, str]:
@@ -96,14 +100,30 @@ def _http_config(remote: Remote, address: Address, addresses: Addresses, files: 
     config = {} if ":" in address.host else {"http.curloptResolve": f"{address.host}:{address.port}:{targets}"}
     if remote.ca_pem is not None:
         config["http.sslCAInfo"] = files.enter_context(_file_in_memory("ca", remote.ca_pem))
+    return config
+
+
+def _authorization(remote: Remote, address: Address) -> dict[str, str]:
     match remote.credential:
         case TokenCredential(token, username):
             pair = base64.b64encode(f"{username}:{token.reveal()}".encode()).decode()
             # Only for this origin: a server that names another one gets nothing.
-            config[f"http.{address.origin}.extraHeader"] = f"Authorization: Basic {pair}"
+            return {f"http.{address.origin}.extraHeader": f"Authorization: Basic {pair}"}
         case SshCredential():
             raise GitPermanent("git.credential", host=address.host, reason="an ssh key opens no https URL")
-    return config
+    return {}
+
+
+def _secrets(remote: Remote, config: Mapping[str, str]) -> tuple[Secret, ...]:
+    """The credential as it was given, and as it travels: servers repeat what they refuse."""
+    headers = [value for key, value in config.items() if key.endswith(".extraHeader")]
+    encoded = tuple(Secret(header.rpartition(" ")[2]) for header in headers)
+    match remote.credential:
+        case TokenCredential(token, _):
+            return (token, *encoded)
+        case SshCredential(private_key):
+            return (private_key,)
+    return ()
 
 
 def _ssh_command(remote: Remote, address: Address, addresses: Addresses, files: ExitStack) -> str:

@@ -3,13 +3,10 @@
 import re
 
 from clusters_app.ingest import clean_line
-from clusters_app.secret import mask
 
 from .credentials import Address
 from .errors import GitError, GitPermanent, GitTransient
 from .runner import Result
-
-_XFSZ = 25
 
 
 def _words(*alternatives: str) -> re.Pattern[str]:
@@ -91,8 +88,6 @@ _MEANINGS: tuple[tuple[re.Pattern[str], type[GitError], str], ...] = (
 def remote_failure(result: Result, address: Address) -> GitError:
     """The error of an operation with a remote that ended with a status other than 0. Unknown words are transient."""
     said = spoken(result.errors)
-    if result.signal == _XFSZ:
-        return GitPermanent("git.too-large")
     facts = {"host": address.host or "this machine", "url": address.url, "said": said}
     for words, kind, code in _MEANINGS:
         if words.search(result.errors):
@@ -101,8 +96,8 @@ def remote_failure(result: Result, address: Address) -> GitError:
 
 
 def spoken(errors: str, limit: int = 400) -> str:
-    """Foreign text fit for an error: one line, no secrets, no control characters, `remote:` lines first."""
+    """Foreign text fit for an error: one line, no control characters, `remote:` lines first."""
     lines = [line.strip() for line in errors.splitlines() if line.strip()]
     remote = [line.removeprefix("remote:").strip() for line in lines if line.startswith("remote:")]
     chosen = [line for line in remote if line] or lines
-    return clean_line(mask(" ".join(chosen)), limit=limit) or "nothing"
+    return clean_line(" ".join(chosen), limit=limit) or "nothing"

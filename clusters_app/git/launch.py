@@ -18,8 +18,9 @@ def main() -> None:
     _limit(resource.RLIMIT_CORE, 0)
     # The alarm survives exec: when the worker is killed, nobody else is left to end a git that waits.
     signal.alarm(int(seconds) + 5)
-    for ignored in (signal.SIGPIPE, signal.SIGXFSZ):
-        signal.signal(ignored, signal.SIG_DFL)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    # Ignored, a file that grows too large is an error that git tells of, and not a death without words.
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     kept = {name: os.environ[name] for name in names.split(",")}
     os.execve(command[0], command, kept)  # noqa: S606 — no shell is the point
 

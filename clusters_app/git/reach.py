@@ -39,18 +39,20 @@ def checked_addresses(address: Address, policy: Policy) -> Addresses:
     """
     if address.scheme == "file":
         return ()
+    if address.scheme == "http":
+        _allow_plain(address, policy)
     try:
         addresses = resolve_checked(address.host, address.port, policy)
     except EgressTransient as error:
         raise GitTransient("git.unreachable", host=address.host, said=str(error)) from error
     except EgressError as error:
         raise GitPermanent("git.address-refused", host=address.host, reason=str(error)) from error
-    if address.scheme == "http":
-        _allow_plain(address, addresses, policy)
+    if address.scheme == "http" and not all(found.is_loopback for found in addresses):
+        raise GitPermanent("git.address-refused", host=address.host, reason="plain http goes to this machine only")
     return addresses
 
 
-def _allow_plain(address: Address, addresses: Addresses, policy: Policy) -> None:
-    """Without TLS a token travels readable, so only to this machine itself, where an operator names the host."""
-    if address.host not in policy.allow_http_hosts or not all(found.is_loopback for found in addresses):
+def _allow_plain(address: Address, policy: Policy) -> None:
+    """Without TLS a token travels readable, so only where an operator names the host."""
+    if address.host not in policy.allow_http_hosts:
         raise GitPermanent("git.url", reason="only https:// and ssh:// are read")

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
+from clusters_app.secret import mask
+
 from .environment import Environment
 from .errors import GitPermanent, GitTransient
 from .operations import Operation
@@ -39,12 +41,11 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What git said. `errors` is its standard error, which may quote the server."""
+    """What git said. `errors` is its standard error, which may quote the server, without secrets."""
 
     status: int
     output: str
     errors: str
-    signal: int = 0
 
 
 def run(operation: Operation, environment: Environment, limits: Limits, *, held: Sequence[int] = ()) -> Result:
@@ -77,7 +78,9 @@ def run(operation: Operation, environment: Environment, limits: Limits, *, held:
         _close(process)
     status = process.wait()
     _logger.debug("git %s: status %d after %.2f s", operation.name, status, time.monotonic() - started)
-    return Result(status, output.decode(errors="replace"), errors.decode(errors="replace"), max(0, -status))
+    # Masked here, while the secrets of this run are alive: a server may repeat them in its refusal.
+    said = mask(errors.decode(errors="replace"))
+    return Result(status, output.decode(errors="replace"), said)
 
 
 def _command(operation: Operation, environment: Environment, limits: Limits) -> list[str]:

@@ -1,4 +1,4 @@
-"""A real Git server over HTTPS: `git http-backend` behind a few lines, with tokens, and faults that a test may order."""
+"""A real Git server over HTTPS: `git http-backend` behind a few lines, with tokens and with faults to order."""
 
 import base64
 import os
@@ -47,7 +47,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self._serve()
 
-    def log_message(self, format: str, *args: object) -> None:
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
         """Quiet: what was asked is in `seen`."""
 
     def _serve(self) -> None:
@@ -114,12 +114,15 @@ class Handler(BaseHTTPRequestHandler):
 @contextmanager
 def running(root: Path, certificate: Path | None, ca_pem: str) -> Iterator[GitServer]:
     """A server on a free port of this machine; plain HTTP without a certificate (a file with chain and key)."""
-    handler = type("BoundHandler", (Handler,), {})
-    httpd = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+
+    class BoundHandler(Handler):
+        git_server = GitServer(root, 0, ca_pem, scheme="https" if certificate else "http")
+
+    httpd = ThreadingHTTPServer(("127.0.0.1", 0), BoundHandler)
     httpd.daemon_threads = True
     httpd.handle_error = lambda *_: None  # type: ignore[method-assign]  # a client that was killed is no news
-    server = GitServer(root, httpd.server_port, ca_pem, scheme="https" if certificate else "http")
-    handler.git_server = server
+    server = BoundHandler.git_server
+    server.port = httpd.server_port
     if certificate is not None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate)
