@@ -14,6 +14,7 @@ from typing import Protocol, TextIO, cast
 
 COMMANDS = {
     "create_secrets": "Write the secret files that docker-compose.yml hands to the containers",
+    "graph": "Say what a Flux repository describes: environments, clusters, apps, reach",
     "healthy": "Say by the exit code whether a part that runs on this host answers",
     "run": "Run everything on this machine: web server, workers, beat and an embedded broker",
     "serve": "Run one part in the foreground: web, observe, git or beat",

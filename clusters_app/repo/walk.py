@@ -1,0 +1,318 @@
+"""Everything that one cluster reaches from its sync path: Flux Kustomization by Flux Kustomization, file by file."""
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from clusters_app.repo.build import Build, Builder, BuiltObject, in_namespace, patched
+from clusters_app.repo.documents import Value, mapping, sequence, text
+from clusters_app.repo.kustomize import resolve
+from clusters_app.repo.patches import inline_patch
+from clusters_app.repo.resourcesets import expanded
+from clusters_app.repo.sources import SourceKey, is_same_repository, same_url, source_key
+from clusters_app.repo.substitution import has_variable, substituted
+
+KUSTOMIZE_GROUP = "kustomize.toolkit.fluxcd.io"
+HELM_GROUP = "helm.toolkit.fluxcd.io"
+SOURCE_GROUP = "source.toolkit.fluxcd.io"
+OPERATOR_GROUP = "fluxcd.controlplane.io"
+TERRAFORM_GROUP = "infra.contrib.fluxcd.io"
+ARGO_GROUP = "argoproj.io"
+_FOLLOWED = frozenset({KUSTOMIZE_GROUP, HELM_GROUP, SOURCE_GROUP, OPERATOR_GROUP, TERRAFORM_GROUP, ARGO_GROUP})
+
+_MAX_KUSTOMIZATIONS = 5_000
+_MAX_PASSES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Something that Git alone does not tell: `what` it is, `why` not; `file` and `line` say where it is written."""
+
+    what: str
+    why: str
+    file: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True)
+class FluxKustomizationNode:
+    """A Flux Kustomization as a cluster has it: after the patches, namespaces and variables of its parents.
+
+    `path` is a directory of this tree, None when the source is another repository or the path is not there. `files`
+    are those that its build reads. `implied` objects exist in the cluster alone (what a FluxInstance makes).
+    """
+
+    cluster: str
+    namespace: str
+    name: str
+    path: str | None
+    source: str
+    depends_on: tuple[str, ...]
+    file: str
+    document: int
+    line: int
+    spec: Value
+    files: frozenset[str]
+    parent: str | None = None
+    implied: bool = False
+    outside: bool = False
+
+    @property
+    def ref(self) -> str:
+        return f"Kustomization/{self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True)
+class Root:
+    """Where a cluster starts: its root Kustomization, written down, implied or only given."""
+
+    path: str
+    evidence: str
+    source: SourceKey
+    namespace: str = "flux-system"
+    name: str = "flux-system"
+    file: str = ""
+    document: int = 0
+    line: int = 0
+    spec: Value = field(default_factory=dict)
+    cluster: str = ""
+    environment: str = ""
+
+    @property
+    def is_implied(self) -> bool:
+        return not self.spec
+
+    @property
+    def identity(self) -> tuple[str, str]:
+        return self.namespace, self.name
+
+
+@dataclass(frozen=True)
+class Walked:
+    """What a root leads to. `builds`: what each Kustomization of this tree brings, by its ref."""
+
+    root: Root
+    kustomizations: tuple[FluxKustomizationNode, ...]
+    files: frozenset[str]
+    builds: Mapping[str, Build]
+    unknown: tuple[Unknown, ...]
+    sources: Mapping[SourceKey, Value]
+
+
+@dataclass(slots=True)
+class _Known:
+    """What the objects of a cluster say about each other, whatever the order in which they are found."""
+
+    sources: dict[SourceKey, Value] = field(default_factory=dict)
+    settings: dict[tuple[str, str, str], Mapping[str, str]] = field(default_factory=dict)
+
+
+def walk(builder: Builder, root: Root, home_urls: tuple[str, ...] = ()) -> Walked:
+    """Follow a root. Sources and variables may stand anywhere, so passes repeat until no new ones turn up."""
+    known = _Known()
+    for _ in range(_MAX_PASSES):
+        one_pass = _Pass(builder, root, home_urls, known)
+        walked = one_pass.run()
+        if (
+            one_pass.found.sources.keys() == known.sources.keys()
+            and one_pass.found.settings.keys() == known.settings.keys()
+        ):
+            break
+        known = one_pass.found
+    return walked
+
+
+class _Pass:
+    def __init__(self, builder: Builder, root: Root, home_urls: tuple[str, ...], known: _Known) -> None:
+        self.builder = builder
+        self.root = root
+        self.home_urls = home_urls
+        self.known = known
+        self.found = _Known()
+        self.nodes: dict[str, FluxKustomizationNode] = {}
+        self.builds: dict[str, Build] = {}
+        self.files: set[str] = set()
+        self.unknown: dict[Unknown, None] = {}
+        self.pending: deque[FluxKustomizationNode] = deque()
+
+    def run(self) -> Walked:
+        self._meet(self._root_node())
+        while self.pending and len(self.nodes) < _MAX_KUSTOMIZATIONS:
+            self._enter(self.pending.popleft())
+        return Walked(
+            self.root,
+            tuple(self.nodes.values()),
+            frozenset(self.files),
+            self.builds,
+            tuple(self.unknown),
+            self.found.sources,
+        )
+
+    def _root_node(self) -> FluxKustomizationNode:
+        root = self.root
+        spec = root.spec or {
+            "path": f"./{root.path}",
+            "sourceRef": {"kind": root.source.kind, "name": root.source.name},
+        }
+        return self._node(spec, root.namespace, root.name, BuiltObject({}, root.file, root.document, root.line), None)
+
+    def _node(
+        self, spec: Value, namespace: str, name: str, where: BuiltObject, parent: str | None
+    ) -> FluxKustomizationNode:
+        key = source_key(mapping(spec, "sourceRef"), namespace)
+        depends_on = tuple(
+            f"Kustomization/{text(item, 'namespace') or namespace}/{text(item, 'name')}"
+            for item in sequence(spec, "dependsOn")
+        )
+        return FluxKustomizationNode(
+            cluster=self.root.cluster,
+            namespace=namespace,
+            name=name,
+            path=None,
+            source=str(key),
+            depends_on=depends_on,
+            file=where.file,
+            document=where.document,
+            line=where.line,
+            spec=spec,
+            files=frozenset(),
+            parent=parent,
+            implied=parent is None and self.root.is_implied,
+        )
+
+    def _meet(self, node: FluxKustomizationNode) -> None:
+        if node.ref not in self.nodes:
+            self.nodes[node.ref] = node
+            self.pending.append(node)
+
+    def _enter(self, node: FluxKustomizationNode) -> None:
+        key = source_key(mapping(node.spec, "sourceRef"), node.namespace)
+        home = self._is_home(key)
+        if home is not True:
+            self.nodes[node.ref] = replace(node, outside=True)
+            why = "its source is outside this repository" if home is False else f"its source {key} is not in Git"
+            self._say(Unknown(node.ref, why, node.file, node.line))
+            return
+        path = self._directory(node)
+        if path is None:
+            return
+        components = [resolve(path, item) for item in sequence(node.spec, "components") if isinstance(item, str)]
+        build = self.builder.build_with(path, [item for item in components if item is not None])
+        self.nodes[node.ref] = replace(node, path=path, files=build.files)
+        self.builds[node.ref] = build
+        self.files |= build.files
+        for problem in build.problems:
+            self._say(Unknown(problem.what, problem.code, problem.file, problem.line))
+        self._follow_objects(node, build)
+
+    def _directory(self, node: FluxKustomizationNode) -> str | None:
+        written = text(node.spec, "path") or "./"
+        path = resolve("", written.lstrip("/"))
+        if path is not None and path in self.builder.directories:
+            return path
+        why = (
+            "its path has a variable that is not in Git"
+            if has_variable(written)
+            else f"its path {written} is not there"
+        )
+        self._say(Unknown(node.ref, why, node.file, node.line))
+        return None
+
+    def _follow_objects(self, node: FluxKustomizationNode, build: Build) -> None:
+        for each in self._applied(node, build.objects):
+            self._remember(each)
+            if each.group == KUSTOMIZE_GROUP and each.kind == "Kustomization":
+                namespace = each.namespace or "default"
+                self._meet(self._node(mapping(each.value, "spec"), namespace, each.name, each, node.ref))
+            else:
+                self._leaf(each)
+
+    def _applied(self, node: FluxKustomizationNode, objects: tuple[BuiltObject, ...]) -> Iterator[BuiltObject]:
+        """The objects that lead somewhere, as this Kustomization applies them."""
+        leading = [each for each in objects if each.group in _FOLLOWED or each.kind in ("ConfigMap", "Secret")]
+        patches = [patch for item in sequence(node.spec, "patches") for patch in inline_patch(item)]
+        changed = patched(leading, patches)
+        if namespace := text(node.spec, "targetNamespace"):
+            changed = in_namespace(changed, namespace)
+        variables = self._variables(node)
+        for each in changed:
+            value = substituted(each.value, variables) if variables and each.group in _FOLLOWED else each.value  # type: ignore[arg-type]
+            applied = replace(each, value=value) if isinstance(value, dict) and value is not each.value else each
+            if applied.kind == "ResourceSet" and applied.group == OPERATOR_GROUP:
+                yield from self._expanded(applied)
+            yield applied
+
+    def _expanded(self, resource_set: BuiltObject) -> Iterator[BuiltObject]:
+        values, why = expanded(resource_set.value)
+        for value in values:
+            yield replace(resource_set, value=value)
+        if why:
+            what = f"ResourceSet/{resource_set.namespace}/{resource_set.name}"
+            self._say(Unknown(what, why, resource_set.file, resource_set.line))
+
+    def _variables(self, node: FluxKustomizationNode) -> dict[str, str]:
+        variables: dict[str, str] = {}
+        for item in sequence(node.spec, "postBuild", "substituteFrom"):
+            key = (text(item, "kind"), node.namespace, text(item, "name"))
+            variables.update(self.known.settings.get(key, {}))
+        inline = mapping(node.spec, "postBuild", "substitute")
+        variables.update({key: str(value) for key, value in inline.items() if isinstance(value, (str, int, float))})
+        return variables
+
+    def _remember(self, each: BuiltObject) -> None:
+        namespace = each.namespace or "default"
+        if each.group == SOURCE_GROUP:
+            self.found.sources.setdefault(SourceKey(each.kind, namespace, each.name), each.value)
+        elif each.kind == "ConfigMap":
+            data = {key: value for key, value in mapping(each.value, "data").items() if isinstance(value, str)}
+            self.found.settings.setdefault((each.kind, namespace, each.name), data)
+
+    def _is_home(self, key: SourceKey) -> bool | None:
+        """Whether a source is this repository; None when Git does not say what it is."""
+        if key == self.root.source:
+            return True
+        source = self.known.sources.get(key)
+        if source is None:
+            return None
+        root_source = self.known.sources.get(self.root.source, {})
+        return is_same_repository(source, root_source) or any(
+            same_url(text(source, "spec", "url"), url) for url in self.home_urls
+        )
+
+    def _leaf(self, each: BuiltObject) -> None:
+        """Objects that read further files of a repository without being a Kustomization."""
+        namespace = each.namespace or "default"
+        if each.group == HELM_GROUP and each.kind == "HelmRelease":
+            chart = mapping(each.value, "spec", "chart", "spec")
+            self._read_below(each, source_key(mapping(chart, "sourceRef"), namespace), text(chart, "chart"))
+            for item in sequence(chart, "valuesFiles"):
+                self._read_below(each, source_key(mapping(chart, "sourceRef"), namespace), str(item))
+        elif each.group == TERRAFORM_GROUP and each.kind == "Terraform":
+            key = source_key(mapping(each.value, "spec", "sourceRef"), namespace)
+            self._read_below(each, key, text(each.value, "spec", "path") or "./")
+        elif each.group == ARGO_GROUP and each.kind == "Application":
+            self._argo(each)
+
+    def _read_below(self, each: BuiltObject, key: SourceKey, written: str) -> None:
+        if not self._is_home(key):
+            return
+        path = resolve("", written.lstrip("/"))
+        files = self.builder.files_below(path) if path is not None else []
+        if not files:
+            self._say(
+                Unknown(f"{each.kind}/{each.namespace}/{each.name}", f"{written} is not there", each.file, each.line)
+            )
+        self.files.update(files)
+
+    def _argo(self, each: BuiltObject) -> None:
+        home = text(self.known.sources.get(self.root.source, {}), "spec", "url")
+        source = mapping(each.value, "spec", "source")
+        if same_url(text(source, "repoURL"), home):
+            path = resolve("", text(source, "path"))
+            self.files.update(self.builder.files_below(path) if path else [])
+        else:
+            why = "an Argo CD application of another repository"
+            self._say(Unknown(f"Application/{each.namespace}/{each.name}", why, each.file, each.line))
+
+    def _say(self, unknown: Unknown) -> None:
+        self.unknown[unknown] = None
