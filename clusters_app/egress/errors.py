@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Callable
 from typing import Any
 
-from urllib3.exceptions import InvalidChunkLength
+from urllib3.exceptions import InvalidChunkLength, ProtocolError
 
 
 class EgressError(Exception):
@@ -54,6 +54,8 @@ def explained(error: BaseException, host: str) -> EgressError:
         for kind, explain in _KNOWN:
             if isinstance(cause, kind):
                 return explain(cause, host)
+    if isinstance(error, ProtocolError):
+        return _not_http(error, host)
     return EgressTransient(
         "egress.connection-lost",
         host,

@@ -535,14 +535,35 @@ def test_a_name_that_does_not_exist(session: Session, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     "url",
     [
-        "", "forge.lab", "//forge.lab/", "ftp://forge.lab/", "file:///etc/passwd", "https://", "https:///x",
-        "https://user:hunter22@forge.lab/", "https://hunter22@forge.lab/", "https://forge.lab@evil.lab/",
-        "https://forge.lab/#hunter22", "https://forge.lab:99999/", "https://forge.lab:0/", "https://forge.lab:x/",
-        "https://for ge.lab/", "https://forge.lab/a b", "https://forge.lab/\r\nX: y", "https://forge.lab\\@evil.lab/",
-        "https://[::1/", "https://[fe80::1%25eth0]/", "https://[v1.x]/", "https://фордж.lab/", "https://a%00b/",
-        "https://-x.lab/", "https://" + "a" * 300 + "/", "https://forge.lab/" + "a" * 9000, "javascript:alert(1)",
+        "",
+        "forge.lab",
+        "//forge.lab/",
+        "ftp://forge.lab/",
+        "file:///etc/passwd",
+        "https://",
+        "https:///x",
+        "https://user:hunter22@forge.lab/",
+        "https://hunter22@forge.lab/",
+        "https://forge.lab@evil.lab/",
+        "https://forge.lab/#hunter22",
+        "https://forge.lab:99999/",
+        "https://forge.lab:0/",
+        "https://forge.lab:x/",
+        "https://for ge.lab/",
+        "https://forge.lab/a b",
+        "https://forge.lab/\r\nX: y",
+        "https://forge.lab\\@evil.lab/",
+        "https://[::1/",
+        "https://[fe80::1%25eth0]/",
+        "https://[v1.x]/",
+        "https://фордж.lab/",
+        "https://a%00b/",
+        "https://-x.lab/",
+        "https://" + "a" * 300 + "/",
+        "https://forge.lab/" + "a" * 9000,
+        "javascript:alert(1)",
     ],
-)  # fmt: skip
+)
 def test_a_twisted_url_is_refused_and_not_repeated(session: Session, url: str) -> None:
     with pytest.raises(EgressPermanent) as caught:
         session.request("GET", url)
