@@ -103,10 +103,12 @@ def _load_django(program: str) -> bool:
     """Load the settings and the applications; False when a setting is wrong, which is then on stderr."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "fleet.settings")
     import django
+    from django.apps import apps
     from django.core.exceptions import ImproperlyConfigured
 
     try:
-        django.setup()
+        if not apps.ready:
+            django.setup()
     except ImproperlyConfigured as error:
         sys.stderr.write(f"{program}: {error}\n")
         return False
