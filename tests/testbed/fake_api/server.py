@@ -35,7 +35,7 @@ class FakeApi:
         return self
 
     def __exit__(self, *_: object) -> None:
-        asyncio.run_coroutine_threadsafe(self._runner.cleanup(), self._loop).result(10)
+        asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result(10)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
         self._loop.close()
@@ -59,6 +59,15 @@ class FakeApi:
         site = web.TCPSite(self._runner, "127.0.0.1", 0, ssl_context=self._tls)
         await site.start()
         self.port = self._runner.addresses[0][1]
+
+    async def _stop(self) -> None:
+        """Hang up on everybody: a test that ends in the middle of an answer must not leave its transport behind."""
+        for protocol in self._runner.server.connections if self._runner.server else ():
+            if protocol.transport is not None:
+                protocol.transport.abort()
+        await self._runner.cleanup()
+        # Handshakes that the client gave up are closed by the loop itself, a few turns later.
+        await asyncio.sleep(0.02)
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         if request.transport is not None:
