@@ -1,0 +1,398 @@
+"""YAML from outside, in two profiles: strict for what comes over the network, tolerant for what stands in a repository.
+
+Both read events from PyYAML's C parser and build plain nodes with their places. Nothing is constructed by tag, no
+alias is expanded; size, depth, number of nodes and time are bounded. No other file may call PyYAML's loaders.
+"""
+
+import re
+import time
+from collections.abc import Iterator
+from typing import Protocol
+
+import msgspec
+import yaml
+
+from clusters_app.ingest import IngestError, JsonValue, clamp
+
+NETWORK_BYTES = 256 * 1024
+NETWORK_NODES = 20_000
+REPOSITORY_BYTES = 4 * 1024 * 1024
+REPOSITORY_NODES = 400_000
+REPOSITORY_SECONDS = 10.0
+MAX_DEPTH = 50
+REPOSITORY_DEPTH = 100
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where a node stands: `start` and `end` in characters of `Parsed.text`, lines from one, columns from zero.
+
+    As PyYAML's marks: `start` is before an anchor or tag, `end` of a block collection or block scalar is where the next
+    thing begins, behind comments and empty lines.
+    """
+
+    start: int
+    end: int
+    line: int
+    column: int
+    end_line: int
+
+
+class Scalar(msgspec.Struct, frozen=True):
+    """`style` is "" for plain, else one of ' " | >; `text` is the value with quotes, escapes and folding undone."""
+
+    text: str
+    style: str
+    place: Place
+    tag: str | None = None
+    anchor: str | None = None
+
+
+class Sequence(msgspec.Struct, frozen=True):
+    items: tuple["Node", ...]
+    flow: bool
+    place: Place
+    tag: str | None = None
+    anchor: str | None = None
+
+
+class Mapping(msgspec.Struct, frozen=True):
+    pairs: tuple[tuple["Node", "Node"], ...]
+    flow: bool
+    place: Place
+    tag: str | None = None
+    anchor: str | None = None
+
+    def get(self, key: str) -> "Node | None":
+        """The value of a key, an alias followed to its node; of duplicates the last. Merge keys are not looked into."""
+        for name, value in reversed(self.pairs):
+            if isinstance(name, Scalar) and name.text == key:
+                return value.target if isinstance(value, Alias) else value
+        return None
+
+
+class Alias(msgspec.Struct, frozen=True, eq=False):
+    """`*name`, at its own place. `target` is None inside the very node that it names: there is no end to that.
+
+    Neither compared nor shown by its target: nine aliases of nine aliases nine times over are a small file.
+    """
+
+    name: str
+    target: "Scalar | Sequence | Mapping | None"
+    place: Place
+
+    def __repr__(self) -> str:
+        return f"Alias(name={self.name!r}, place={self.place!r})"
+
+
+type Node = Scalar | Sequence | Mapping | Alias
+
+
+class Duplicate(msgspec.Struct, frozen=True):
+    key: str
+    first_line: int
+    line: int
+
+
+class Document(msgspec.Struct, frozen=True):
+    """One document of a file; `root` is None when it is empty. `line` is that of its first content."""
+
+    index: int
+    line: int
+    root: Node | None
+    duplicates: tuple[Duplicate, ...]
+
+
+class Parsed(msgspec.Struct, frozen=True):
+    """A file of a repository. `problem` says why reading ended early; the documents before it are there even so."""
+
+    text: str
+    documents: tuple[Document, ...]
+    problem: IngestError | None
+
+
+class _Limits(msgspec.Struct, frozen=True):
+    max_bytes: int
+    nodes: int
+    depth: int
+    seconds: float
+    strict: bool
+
+
+_NETWORK = _Limits(NETWORK_BYTES, NETWORK_NODES, MAX_DEPTH, seconds=5.0, strict=True)
+_REPOSITORY = _Limits(REPOSITORY_BYTES, REPOSITORY_NODES, REPOSITORY_DEPTH, REPOSITORY_SECONDS, strict=False)
+
+
+def load_network(data: bytes | str) -> JsonValue:
+    """The value of one small document (a kubeconfig, a field); None when it is empty.
+
+    Raises `IngestError` with its line for anchors, aliases, merge keys, tags, duplicate and complex keys, NUL, a second
+    document, and whatever is too large, too deep, or no YAML. Typing as `to_plain`.
+    """
+    encoded = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+    documents = list(_documents(_text(encoded, _NETWORK), _NETWORK))
+    if len(documents) > 1:
+        raise _error("yaml.several-documents", "only one document is allowed here", documents[1].line)
+    return to_plain(documents[0].root) if documents else None
+
+
+def load_repository(data: bytes) -> Parsed:
+    """The documents of a file in a repository; never raises for what stands in it.
+
+    Anchors, aliases, merge keys and tags are read and not acted upon; duplicate keys are listed. What is no YAML, like
+    a Helm template, has a `problem` and keeps the documents before it. Cost: four microseconds for each node.
+    """
+    try:
+        text = _text(data, _REPOSITORY)
+    except IngestError as problem:
+        return Parsed("", (), problem)
+    documents: list[Document] = []
+    try:
+        documents.extend(_documents(text, _REPOSITORY))
+    except IngestError as problem:
+        return Parsed(text, tuple(documents), problem)
+    return Parsed(text, tuple(documents), None)
+
+
+def to_plain(node: Node | None) -> JsonValue:
+    """The value as JSON would hold it.
+
+    A plain scalar becomes null, true, false, a whole number within 64 bit or a number with a decimal point only where
+    every reader of YAML agrees; the rest (dates, `yes`, `0777`, `1_000`, `1e3`) stays text, and so do quoted and tagged
+    scalars. An alias to a scalar is its value, to a collection the text `*name`; a merge key stays a key. Keys that are
+    no scalars are left out; of duplicates the last counts.
+    """
+    if node is None:
+        return None
+    if isinstance(node, Scalar):
+        return _typed(node.text) if node.style == "" and node.tag is None else node.text
+    if isinstance(node, Alias):
+        return to_plain(node.target) if isinstance(node.target, Scalar) else f"*{node.name}"
+    if isinstance(node, Sequence):
+        return [to_plain(item) for item in node.items]
+    return {text: to_plain(value) for key, value in node.pairs if (text := _key(key)) is not None}
+
+
+def _key(node: Node) -> str | None:
+    scalar = node.target if isinstance(node, Alias) else node
+    return scalar.text if isinstance(scalar, Scalar) else None
+
+
+_CONSTANTS: dict[str, JsonValue] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,18})", re.ASCII)
+_DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]{0,15})\.[0-9]{1,15}", re.ASCII)
+
+
+def _typed(text: str) -> JsonValue:
+    if text in _CONSTANTS:
+        return _CONSTANTS[text]
+    if _INTEGER.fullmatch(text):
+        number = int(text)
+        return number if clamp(number) == number else text
+    return float(text) if _DECIMAL.fullmatch(text) else text
+
+
+# Reading
+
+
+def _error(code: str, text: str, line: int) -> IngestError:
+    return IngestError(code, f"line {line}: {text}", line)
+
+
+def _text(data: bytes, limits: _Limits) -> str:
+    if len(data) > limits.max_bytes:
+        raise IngestError("yaml.too-large", f"this file is larger than {limits.max_bytes} bytes")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise _error("yaml.not-utf8", "this is not in UTF-8", line) from None
+
+
+_BOM = "\ufeff"
+
+
+def _documents(text: str, limits: _Limits) -> Iterator[Document]:
+    # The C parser counts a byte order mark as no character and the rest of the world as one.
+    offset = 1 if text.startswith(_BOM) else 0
+    composer = _Composer(offset, limits)
+    try:
+        for event in yaml.parse(text[offset:], Loader=yaml.CSafeLoader):
+            document = composer.take(event)
+            if document is not None:
+                yield document
+    except yaml.MarkedYAMLError as error:
+        raise _not_yaml(text[offset:], error.problem_mark) from None
+    except yaml.YAMLError as error:
+        position = getattr(error, "position", 0)
+        raise _error("yaml.not-yaml", "this is not YAML", text.count("\n", 0, position) + 1) from None
+
+
+def _not_yaml(text: str, mark: _Mark | None) -> IngestError:
+    line = mark.line + 1 if mark is not None else 1
+    if mark is not None and text[mark.index : mark.index + 1] == "\t":
+        return _error("yaml.tab", "a tab stands where YAML wants spaces", line)
+    return _error("yaml.not-yaml", "this is not YAML", line)
+
+
+class _Open:
+    """A collection whose end has not come yet."""
+
+    def __init__(self, event: yaml.CollectionStartEvent) -> None:
+        self.event = event
+        self.nodes: list[Node] = []
+
+
+class _Composer:
+    """Builds the nodes of one document after another from events, on a stack of its own and not that of calls."""
+
+    def __init__(self, offset: int, limits: _Limits) -> None:
+        self._offset = offset
+        self._limits = limits
+        self._ends_at = time.monotonic() + limits.seconds
+        self._nodes = 0
+        self._index = -1
+        self._begin(1)
+
+    def _begin(self, line: int) -> None:
+        self._line = line
+        self._stack: list[_Open] = []
+        self._root: Node | None = None
+        self._anchors: dict[str, Scalar | Sequence | Mapping | None] = {}
+        self._duplicates: list[Duplicate] = []
+
+    def take(self, event: yaml.Event) -> Document | None:
+        """One event; a document when this was its end."""
+        if isinstance(event, yaml.ScalarEvent):  # the most frequent ones first
+            self._add(self._scalar(event))
+        elif isinstance(event, yaml.CollectionStartEvent):
+            self._open(event)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            self._close(event)
+        elif isinstance(event, yaml.AliasEvent):
+            self._add(self._alias(event))
+        elif isinstance(event, yaml.DocumentStartEvent):
+            self._begin(_line(event))
+            self._refuse_directives(event)
+        elif isinstance(event, yaml.DocumentEndEvent):
+            return self._finish()
+        return None
+
+    def _finish(self) -> Document:
+        self._index += 1
+        root = self._root
+        is_empty = isinstance(root, Scalar) and root.text == "" and root.place.start == root.place.end
+        line = self._line if root is None or is_empty else root.place.line
+        return Document(self._index, line, None if is_empty else root, tuple(self._duplicates))
+
+    def _count(self, event: yaml.Event) -> None:
+        self._nodes += 1
+        if self._nodes > self._limits.nodes:
+            raise _error("yaml.too-many-nodes", f"there are more than {self._limits.nodes} values", _line(event))
+        if self._nodes % 256 == 0 and time.monotonic() > self._ends_at:
+            raise _error("yaml.too-slow", f"reading took longer than {self._limits.seconds:g} s", _line(event))
+
+    def _scalar(self, event: yaml.ScalarEvent) -> Scalar:
+        self._count(event)
+        self._refuse_properties(event)
+        if self._limits.strict and "\0" in event.value:
+            raise _error("yaml.control-character", "there is a NUL character in a value", _line(event))
+        node = Scalar(event.value, event.style or "", self._place(event, event), event.tag, event.anchor)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = node
+        return node
+
+    def _alias(self, event: yaml.AliasEvent) -> Alias:
+        self._count(event)
+        if self._limits.strict:
+            raise _error("yaml.alias", "anchors and aliases are not allowed here", _line(event))
+        if event.anchor not in self._anchors:
+            raise _error("yaml.unknown-alias", "an alias names an anchor that does not exist", _line(event))
+        return Alias(event.anchor, self._anchors[event.anchor], self._place(event, event))
+
+    def _open(self, event: yaml.CollectionStartEvent) -> None:
+        self._count(event)
+        self._refuse_properties(event)
+        if len(self._stack) >= self._limits.depth:
+            raise _error("yaml.too-deep", f"this is nested deeper than {self._limits.depth} levels", _line(event))
+        if event.anchor is not None:
+            self._anchors[event.anchor] = None
+        self._stack.append(_Open(event))
+
+    def _close(self, event: yaml.CollectionEndEvent) -> None:
+        collection = self._stack.pop()
+        start, nodes = collection.event, collection.nodes
+        place = self._place(start, event)
+        flow = bool(start.flow_style)
+        node: Sequence | Mapping
+        if isinstance(start, yaml.SequenceStartEvent):
+            node = Sequence(tuple(nodes), flow, place, start.tag, start.anchor)
+        else:
+            pairs = tuple(zip(nodes[::2], nodes[1::2], strict=True))
+            self._judge_keys(pairs)
+            node = Mapping(pairs, flow, place, start.tag, start.anchor)
+        if start.anchor is not None:
+            self._anchors[start.anchor] = node
+        self._add(node)
+
+    def _add(self, node: Node) -> None:
+        if self._stack:
+            self._stack[-1].nodes.append(node)
+        else:
+            self._root = node
+
+    def _judge_keys(self, pairs: tuple[tuple[Node, Node], ...]) -> None:
+        seen: dict[str, int] = {}
+        for node, _ in pairs:
+            key, line = _key(node), node.place.line
+            if self._limits.strict:
+                _refuse_key(node, key, seen)
+            if key is None:
+                continue
+            if key in seen:
+                self._duplicates.append(Duplicate(key, seen[key], line))
+            seen.setdefault(key, line)
+
+    def _refuse_properties(self, event: yaml.ScalarEvent | yaml.CollectionStartEvent) -> None:
+        if self._limits.strict and event.anchor is not None:
+            raise _error("yaml.alias", "anchors and aliases are not allowed here", _line(event))
+        if self._limits.strict and event.tag is not None:
+            raise _error("yaml.tag", "tags are not allowed here", _line(event))
+
+    def _refuse_directives(self, event: yaml.DocumentStartEvent) -> None:
+        if self._limits.strict and (event.version or event.tags):
+            raise _error("yaml.tag", "directives are not allowed here", _line(event))
+
+    def _place(self, first: yaml.Event, last: yaml.Event) -> Place:
+        start, end, offset = _mark(first.start_mark), _mark(last.end_mark), self._offset
+        return Place(start.index + offset, end.index + offset, start.line + 1, start.column, end.line + 1)
+
+
+class _Mark(Protocol):
+    """PyYAML has one class of this shape in Python and one in C."""
+
+    index: int
+    line: int
+    column: int
+
+
+def _mark(mark: _Mark | None) -> _Mark:
+    assert mark is not None  # only events that a program makes have none
+    return mark
+
+
+def _line(event: yaml.Event) -> int:
+    return _mark(event.start_mark).line + 1
+
+
+def _refuse_key(node: Node, key: str | None, seen: dict[str, int]) -> None:
+    line = node.place.line
+    if key is None:
+        raise _error("yaml.complex-key", "a key must be plain text", line)
+    if key == "<<" and isinstance(node, Scalar) and node.style == "":
+        raise _error("yaml.alias", "merge keys are not allowed here", line)
+    if key in seen:
+        raise _error("yaml.duplicate-key", f"this key is already there in line {seen[key]}", line)
