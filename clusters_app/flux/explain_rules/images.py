@@ -1,0 +1,41 @@
+"""Messages of the image controllers."""
+
+from __future__ import annotations
+
+from .rule import IMAGE_POLICY, IMAGE_REPOSITORY, rule
+
+RULES = (
+    rule(
+        "invalid-image",
+        r"should not include a tag; remove '(?P<tag>[^']+)'|should not start with URL scheme; remove '(?P<scheme>[^']+)'|could not parse reference|invalid reference format",
+        "spec.image is not the name of an image: {first_line}",
+        "Write host/path alone; remove {tag}{scheme}.",
+        link=IMAGE_REPOSITORY,
+        kinds={"ImageRepository"},
+    ),
+    rule(
+        "no-tags-in-database",
+        r"no tags in database|no tags found",
+        "{source} has been scanned, but its tags are not stored (another ImageRepository of the same image may have overwritten them).",
+        "Keep one ImageRepository for each image, and let {source} scan again.",
+        link=IMAGE_POLICY,
+        kinds={"ImagePolicy"},
+    ),
+    rule(
+        "image-policy-no-match",
+        r"version list argument cannot be empty|unable to determine latest version from provided list|no image found for policy|no matching tag",
+        "No tag of {source} is left after the filter and the policy of {me}.",
+        "Compare spec.filterTags.pattern and the policy's range with the tags that exist.",
+        "flux get image policy {name} -n {ns}",
+        IMAGE_POLICY,
+        kinds={"ImagePolicy"},
+    ),
+    rule(
+        "invalid-policy",
+        r"invalid policy: (?P<why>[^\n]+)|improper constraint: (?P<constraint>\S+)",
+        "The policy itself is wrong: {why}{constraint}",
+        "Correct spec.policy; nothing is tried again before.",
+        link=IMAGE_POLICY,
+        kinds={"ImagePolicy"},
+    ),
+)

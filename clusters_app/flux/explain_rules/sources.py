@@ -1,0 +1,183 @@
+"""Messages of source-controller and of whoever reads a Git repository, a registry, a bucket or a Helm index."""
+
+from __future__ import annotations
+
+from .rule import BUCKET, GIT, HELM_CHART, HELM_RELEASE, HELM_REPOSITORY, OCI, rule
+
+RULES = (
+    rule(
+        "push-refused",
+        r"failed to (?:push|update source).*(?:non-fast-forward|pre-receive hook declined|protected branch|command error on refs|remote rejected|cannot lock ref)"
+        r"|pre-receive hook declined|protected branch hook declined|non-fast-forward update",
+        "{host} refuses the push: {first_line}",
+        "Push to a branch of its own (spec.git.push.branch) and merge by pull request, or let this account push to the protected branch.",
+        kinds={"ImageUpdateAutomation"},
+    ),
+    rule(
+        "secret-missing",
+        r"secrets? [\"'](?:(?P<space>[\w.\-]+)/)?(?P<missing>[\w.\-]+)[\"'] not found|unable to read token from secret '(?P<token>[^']+)'",
+        "{me} names the Secret {missing}, which does not exist in namespace {ns}.",
+        "Create the Secret {missing} in namespace {ns}, or correct the reference.",
+        "kubectl -n {ns} get secret {missing}",
+    ),
+    rule(
+        "empty-repository",
+        r"git repository is empty|remote repository is empty",
+        "The repository {url} has no commit yet.",
+        "Push a first commit to the branch that {me} follows.",
+        kinds={"GitRepository"},
+    ),
+    rule(
+        "tag-not-found",
+        r"couldn't find remote ref \"refs/tags/(?P<tag>[^\"]+)\"|tag '(?P<quoted>[^']+)' not found",
+        "{url} has no tag {tag}{quoted}.",
+        "Push the tag, or correct spec.ref.tag.",
+        "git ls-remote --tags {url}",
+        f"{GIT}#tag-example",
+    ),
+    rule(
+        "branch-not-found",
+        r"couldn't find remote ref \"(?:refs/heads/)?(?P<branch>[^\"]+)\"|remote branch '?(?P<quoted>[\w./\-]+)'? not found|reference not found",
+        "{url} has no branch {branch}{quoted}: it was deleted, renamed or never pushed.",
+        "Push the branch, or correct spec.ref of {me}.",
+        "git ls-remote --heads {url}",
+        f"{GIT}#branch-example",
+    ),
+    rule(
+        "commit-not-found",
+        r"(?:resolve commit object for '(?P<commit>[0-9a-f]+)'|commit '?(?P<quoted>[0-9a-f]{7,64})'?).*(?:object )?not found|git commit '(?P<named>[^']+)' not found|\bobject not found\b"
+        r"|not our ref (?P<foreign>[0-9a-f]+)",
+        "{url} has no commit {commit}{quoted}{named}{foreign} on the branch that is followed (a force push may have dropped it).",
+        "Correct spec.ref.commit, or name the branch that holds the commit.",
+        link=f"{GIT}#commit-example",
+    ),
+    rule(
+        "semver-no-match",
+        r"no match found for semver: ?(?P<range>.+)",
+        "No version in {url} is in the range {range}.",
+        "Publish a version in that range, or correct spec.ref.semver. A range without a pre-release part never selects a pre-release.",
+        link=f"{GIT}#semver-example",
+    ),
+    rule(
+        "repository-not-found",
+        r"repository not found|repository does not exist|project you were looking for could not be found",
+        "There is no repository at {url}, or the credentials may not see it.",
+        "Correct spec.url, or give the account access to it (hosts answer the same for both).",
+    ),
+    rule(
+        "chart-not-found",
+        r"(?:chart|fetch tags).*(?:NAME_UNKNOWN|repository name not known)",
+        "The registry has no chart of that name: {first_line}",
+        "Correct the chart's name or the URL of {source}.",
+        kinds={"HelmChart", "HelmRelease"},
+        link=HELM_CHART,
+    ),
+    rule(
+        "image-not-found",
+        r"NAME_UNKNOWN|repository name not known|MANIFEST_UNKNOWN|manifest unknown",
+        "The registry has no image {url}.",
+        "Push the image first, or correct spec.image.",
+        kinds={"ImageRepository", "ImagePolicy"},
+    ),
+    rule(
+        "repository-not-found",
+        r"NAME_UNKNOWN|repository name not known",
+        "The registry has no repository {url}.",
+        "Push the artifact first, or correct spec.url.",
+        link=OCI,
+    ),
+    rule(
+        "tag-not-found",
+        r"/manifests/(?P<tag>[\w.\-:]+): MANIFEST_UNKNOWN|MANIFEST_UNKNOWN|manifest unknown|manifest .*not found",
+        "{url} has no tag {tag}.",
+        "Push that tag, or correct spec.ref.",
+        "flux list artifacts {url}",
+        f"{OCI}#tag-example",
+    ),
+    rule(
+        "registry-unsupported",
+        r"(?-i:\bUNSUPPORTED\b)|operation is unsupported",
+        "The registry at {host} does not offer the list that is asked for (no catalogue).",
+        "Name every repository by itself, or use a registry that lists tags.",
+    ),
+    rule(
+        "layer-not-found",
+        r"failed to find layer with media type '(?P<media>[^']+)'|no layers? found in artifact|layer .*not found",
+        "The artifact {url} has no layer of media type {media}.",
+        "Push it with `flux push artifact`, or name the layer in spec.layerSelector.mediaType.",
+        link=f"{OCI}#layer-selector",
+    ),
+    rule(
+        "signature-missing",
+        r"unsupported signature type: empty|no (?:matching )?signatures? (?:were |was )?found|(?:commit|tag) (?:object )?is not signed|no signature is associated|missing signature",
+        "{me} takes signed content only, and this is not signed by anybody that it trusts.",
+        "Sign the commit, tag or artifact with the key that spec.verify names, or correct spec.verify.",
+        link=f"{GIT}#verification",
+    ),
+    rule(
+        "signature-unknown-key",
+        r"unable to verify (?:payload|Git commit|Git tag)|signature verification of .* failed|given (?:key rings|authorized keys)|invalid signature"
+        r"|signature is not produced by a trusted signer|failed to verify the signature",
+        "It is signed, but with a key that spec.verify does not trust.",
+        "Add the signer's public key to the Secret of spec.verify.secretRef in namespace {ns}, or have it signed with a known key.",
+        link=f"{GIT}#verification",
+    ),
+    rule(
+        "bucket-not-found",
+        r"bucket '(?P<bucket>[^']+)' (?:not found|does not exist)|NoSuchBucket|ContainerNotFound|bucket doesn't exist",
+        "There is no bucket {bucket} at {host}.",
+        "Create the bucket, or correct spec.bucketName.",
+        kinds={"Bucket"},
+        link=BUCKET,
+    ),
+    rule(
+        "chart-version-not-found",
+        r"no '(?P<chart>[^']+)' chart with version matching '(?P<version>[^']+)' found|(?P<named>\S+) chart version .*not found|no chart version found for (?P<wanted>\S+)"
+        r"|could not locate a version matching provided version string (?P<text>\S+)|improper constraint",
+        "{source} has the chart {chart}, but no version that matches {version}{wanted}{text}.",
+        "Publish that version, or correct spec.chart.spec.version.",
+        "helm search repo {chart} --versions",
+        HELM_CHART,
+        kinds={"HelmChart", "HelmRelease"},
+    ),
+    rule(
+        "chart-not-found",
+        r"no chart name found|chart \"?(?P<chart>[\w.\-/]+)\"? (?:version \S+ )?not found|invalid chart reference: (?:stat|lstat) (?P<file>\S+): no such file",
+        "{source} has no chart {path}.",
+        "Correct spec.chart.spec.chart; in a Git repository or bucket it is the path of the chart's directory.",
+        kinds={"HelmChart", "HelmRelease"},
+        link=HELM_CHART,
+    ),
+    rule(
+        "chart-download-failed",
+        r"chart pull error|failed to download chart|ChartPullError",
+        "The index of {source} names a chart that cannot be downloaded: {first_line}",
+        "Publish the chart's file again (the index and the files differ), or choose another version.",
+        kinds={"HelmChart", "HelmRelease"},
+        link=HELM_CHART,
+    ),
+    rule(
+        "not-a-helm-index",
+        r"failed to load (?:Helm repository from )?index|no API version specified|error unmarshaling JSON.*repo\.IndexFile",
+        "What {url} serves as index.yaml is not the index of a Helm repository.",
+        "Correct spec.url to the directory that holds index.yaml; for an OCI registry use type: oci.",
+        "curl -s {url}/index.yaml | head",
+        HELM_REPOSITORY,
+        kinds={"HelmRepository"},
+    ),
+    rule(
+        "source-missing",
+        r"(?:failed to get source|could not get Source object|Source '[^']+' not found)",
+        "It takes its content from {source}, which does not exist.",
+        "Create {source}, or correct the reference.",
+        kinds={"HelmRelease", "HelmChart", "Kustomization", "ImageUpdateAutomation"},
+        link=HELM_RELEASE,
+    ),
+    rule(
+        "not-found",
+        r"\b404\b|\bfile not found\b",
+        "{host} answers that nothing is at {url}.",
+        "Correct the URL.",
+        "curl -sI {url}",
+    ),
+)
