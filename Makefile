@@ -27,14 +27,14 @@ test: .venv/ready  ## everything, on real servers; the first time builds them (a
 	@$(PYTHON) -m pytest --cov --cov-report=term:skip-covered $(PYTEST_ARGS)
 
 lint: .venv/ready  ## everything that can be checked without running the product
-	@.venv/bin/ruff check --quiet .
-	@.venv/bin/ruff format --quiet --check .
-	@.venv/bin/lint-imports --no-timing-info 2>/dev/null || .venv/bin/lint-imports
-	@.venv/bin/mypy
-	@.venv/bin/djlint --quiet --lint --check templates
-	@.venv/bin/check-jsonschema --quiet --builtin-schema vendor.compose-spec docker-compose.yml
-	@.venv/bin/dockerfile-doctor Dockerfile
-	@$(PYTHON) -m tests.catalogues check
+	.venv/bin/ruff check --quiet --output-format concise .
+	.venv/bin/ruff format --quiet --check --output-format concise .
+	.venv/bin/lint-imports --no-logo
+	.venv/bin/mypy
+	.venv/bin/djlint --quiet --lint --check templates
+	.venv/bin/check-jsonschema --quiet --builtin-schema vendor.compose-spec docker-compose.yml
+	.venv/bin/dockerfile-doctor --quiet --ignore DD022,DD069,DD078 Dockerfile
+	$(PYTHON) -m tests.catalogues check
 
 fix: .venv/ready  ## let the linters repair what they can
 	@.venv/bin/ruff check --quiet --fix . || true

@@ -1,0 +1,1 @@
+"""Measurements of the product against the floor: `make bench`."""
