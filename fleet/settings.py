@@ -130,6 +130,7 @@ TEMPLATES = [
                 "django.template.context_processors.tz",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "clusters_app.web.context.page_context",
             ],
         },
     },

@@ -59,6 +59,8 @@ class ClusterStatus(models.Model):
     flux_version = models.CharField(max_length=60, blank=True, default="")
     controllers = models.JSONField(default=list, blank=True, help_text="[{name, version, lease_renewed_at, is_alive}]")
     clock_skew_seconds = models.FloatField(default=0)
+    #: What is remembered of each controller's Lease: {name: [renewTime, when we saw it move]}.
+    leases_seen = models.JSONField(default=dict, blank=True)
 
     #: Our clock at the last complete round; every age that a person sees is counted from here.
     observed_at = models.DateTimeField(null=True, blank=True)

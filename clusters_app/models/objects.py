@@ -43,6 +43,9 @@ class FluxObject(models.Model):
     is_confirmed = models.BooleanField(default=True)
     #: Gone from the cluster since; the row stays for a day.
     gone_at = models.DateTimeField(null=True, blank=True)
+    notices = models.JSONField(default=list, blank=True, help_text="[{code, text}] green though broken, and the like")
+    suspended_since = models.DateTimeField(null=True, blank=True)
+    suspended_by = models.CharField(max_length=200, blank=True, default="", help_text="field manager")
     #: What the domain remembers between rounds (`flux.status.Memory`).
     memory = models.JSONField(default=dict, blank=True)
     digest = models.CharField(max_length=32, help_text="hash of the fields that matter; equal means nothing to write")

@@ -99,6 +99,10 @@ class Filters:
     text: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def is_empty(self) -> bool:
+        return self == Filters()
+
     def fits(self, row: ClusterRow) -> bool:
         if self.standing and row.standing != self.standing:
             return False
@@ -139,11 +143,10 @@ def _matching(user: Person, filters: Filters) -> Sequence[Cluster]:
 def _groups(
     environments: Sequence[Environment], rows: Sequence[ClusterRow], filters: Filters
 ) -> list[EnvironmentGroup]:
-    is_filtered = filters != Filters()
     groups = []
     for environment in environments:
         here = tuple(row for row in rows if row.cluster.environment_id == environment.pk)
-        if here or not is_filtered:
+        if here or filters.is_empty:
             groups.append(EnvironmentGroup(environment, here))
     return groups
 

@@ -1,0 +1,178 @@
+"""What templates say often: ages, revisions, and the product's own signs (verdict, rail, pips, bar) as drawn SVG."""
+
+import itertools
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from django import template
+from django.templatetags.static import static
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.timesince import timesince
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from clusters_app.flux.revisions import short as short_revision
+from clusters_app.queries.fleet import ClusterRow, Counts
+from clusters_app.web.words import STANDING_LOOKS, standing_text
+
+register = template.Library()
+
+
+@register.filter
+def words(text: str) -> list[str]:
+    return text.split()
+
+
+@register.simple_tag
+def sheet_url(name: str) -> str:
+    return static(f"flotilla/{name}.css")
+
+
+@register.filter
+def revision(text: str) -> str:
+    """A revision as Flux prints it, hashes cut to eight digits."""
+    return short_revision(text) or ""
+
+
+@register.filter
+def sha(commit: str) -> str:
+    return commit[:7]
+
+
+@register.filter
+def age(at: datetime | None, now: datetime | None = None) -> SafeString | str:
+    """How long ago, in one unit, with the moment in the viewer's zone in the title. Never negative: clocks differ."""
+    if at is None:
+        return _("never")
+    now = now or timezone.now()
+    seconds = (now - at).total_seconds()
+    if seconds < 1:
+        text = _("just now")
+    elif seconds < 60:
+        text = _("%(seconds)d s") % {"seconds": seconds}
+    else:
+        text = timesince(at, now, depth=1)
+    exact = timezone.localtime(at)
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>', at.isoformat(), exact.strftime("%Y-%m-%d %H:%M:%S %Z"), text
+    )
+
+
+@register.inclusion_tag("partials/verdict.html")
+def verdict(row: ClusterRow, now: datetime) -> dict[str, Any]:
+    """How a cluster stands: shape, word, colour."""
+    return {"look": STANDING_LOOKS[row.standing], "text": standing_text(row, now)}
+
+
+@register.inclusion_tag("partials/rail.html")
+def rail(chain: tuple[str, ...], width: int = 166) -> dict[str, Any]:
+    """head → fetched → applied → healthy, drawn."""
+    step = (width - 16) / (len(chain) - 1)
+    labels = (_("head"), _("fetched"), _("applied"), _("healthy"))
+    points = [
+        {"x": round(8 + step * index, 1), "state": state, "label": label}
+        for index, (state, label) in enumerate(zip(chain, labels, strict=True))
+    ]
+    lines = [
+        {"x1": left["x"], "x2": right["x"], "is_done": left["state"] == right["state"] == "done"}
+        for left, right in itertools.pairwise(points)
+    ]
+    return {"width": width, "points": points, "lines": lines, "label": _chain_text(chain)}
+
+
+def _chain_text(chain: tuple[str, ...]) -> str:
+    names = (_("head"), _("fetched"), _("applied"), _("healthy"))
+    if set(chain) == {"unknown"}:
+        return _("not known")
+    reached = [name for name, state in zip(names, chain, strict=True) if state == "done"]
+    if "stop" in chain:
+        return _("stopped after: %(step)s") % {"step": reached[-1] if reached else _("nothing")}
+    return _("reached: %(step)s") % {"step": reached[-1] if reached else _("nothing")}
+
+
+@register.inclusion_tag("partials/bars.html")
+def bars(counts: Counts, width: int = 144) -> dict[str, Any]:
+    """One segment a state; lengths are counts, and what is there is never thinner than three pixels."""
+    parts = [
+        ("ready", counts.ready, _("ready")),
+        ("waiting", counts.waiting, _("in progress or waiting")),
+        ("held", counts.suspended, _("suspended")),
+        ("failing", counts.failing, _("failing")),
+        ("unseen", counts.unseen, _("not seen lately")),
+    ]
+    shown = [part for part in parts if part[1]]
+    free = width - 2 * max(0, len(shown) - 1)
+    lengths = _lengths([count for _look, count, _word in shown], free)
+    x, segments = 0.0, []
+    for (look, _count, _word), length in zip(shown, lengths, strict=True):
+        segments.append({"x": round(x, 1), "width": round(length, 1), "look": look})
+        x += length + 2
+    label = ", ".join(f"{count} {word}" for _look, count, word in shown) or _("no objects")
+    return {"width": width, "segments": segments, "label": label}
+
+
+def _lengths(counts: list[int], free: float) -> list[float]:
+    total = sum(counts) or 1
+    least = [max(3.0, free * count / total) for count in counts]
+    surplus = sum(least) - free
+    longest = max(range(len(least)), key=least.__getitem__, default=0)
+    return [length - surplus if index == longest else length for index, length in enumerate(least)]
+
+
+@register.inclusion_tag("partials/pips.html")
+def pips(cell_pips: Iterable[Any]) -> dict[str, Any]:
+    """One sign a cluster."""
+    from clusters_app.web.words import APP_LOOKS
+
+    shown = [{"x": 5 + 11 * index, "look": APP_LOOKS[pip.state], "pip": pip} for index, pip in enumerate(cell_pips)]
+    label = ", ".join(f"{each['pip'].cluster}: {each['pip'].state}" for each in shown)
+    return {"pips": shown, "width": 11 * len(shown), "label": label}
+
+
+@register.filter
+def look(row: ClusterRow) -> str:
+    return STANDING_LOOKS[row.standing]
+
+
+@register.filter
+def standing_words(row: ClusterRow, now: datetime) -> str:
+    return standing_text(row, now)
+
+
+@register.simple_tag
+def behind(row: ClusterRow, now: datetime) -> SafeString | str:
+    """How far the cluster is behind the branch head, in commits and time."""
+    status = row.status
+    if "unknown" in row.chain or status.commits_behind is None:
+        return _("unknown")
+    if status.commits_behind:
+        commits = ngettext("%(count)d commit", "%(count)d commits", status.commits_behind) % {
+            "count": status.commits_behind
+        }
+        return format_html("{} · {}", commits, age(status.behind_since, now))
+    return "–" if row.chain[-1] == "done" else _("applied, not healthy yet")
+
+
+@register.filter
+def counts_text(counts: Counts) -> str:
+    """The counts beside the bar, in its order, without the zeros."""
+    if counts.unseen and counts.unseen == counts.total:
+        return _("%(count)d last known") % {"count": counts.unseen}
+    return (
+        " / ".join(str(count) for count in (counts.ready, counts.waiting, counts.suspended, counts.failing) if count)
+        or "0"
+    )
+
+
+@register.simple_tag
+def root_cause(row: ClusterRow) -> SafeString | str:
+    """The one cause behind a cluster's state: of the connection first, then of the oldest failing object."""
+    status = row.status
+    if status.problem and not row.is_live:
+        return status.problem
+    if status.cause_object:
+        return format_html("<code>{}</code>: {}", status.cause_object, status.cause)
+    return status.problem

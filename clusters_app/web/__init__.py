@@ -1,0 +1,1 @@
+"""The pages: access helper → form → one service → response."""

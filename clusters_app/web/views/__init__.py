@@ -1,0 +1,1 @@
+"""One file a page, or a family of small ones."""
