@@ -231,6 +231,14 @@ def _documents(text: str, limits: _Limits) -> Iterator[Document]:
         raise _error("yaml.not-yaml", "this is not YAML", text.count("\n", 0, position) + 1) from None
 
 
+class _Mark(Protocol):
+    """PyYAML has one class of this shape in Python and one in C."""
+
+    index: int
+    line: int
+    column: int
+
+
 def _not_yaml(text: str, mark: _Mark | None) -> IngestError:
     line = mark.line + 1 if mark is not None else 1
     if mark is not None and text[mark.index : mark.index + 1] == "\t":
@@ -369,14 +377,6 @@ class _Composer:
     def _place(self, first: yaml.Event, last: yaml.Event) -> Place:
         start, end, offset = _mark(first.start_mark), _mark(last.end_mark), self._offset
         return Place(start.index + offset, end.index + offset, start.line + 1, start.column, end.line + 1)
-
-
-class _Mark(Protocol):
-    """PyYAML has one class of this shape in Python and one in C."""
-
-    index: int
-    line: int
-    column: int
 
 
 def _mark(mark: _Mark | None) -> _Mark:

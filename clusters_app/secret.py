@@ -147,7 +147,9 @@ _SHAPES = (
     ),
     _shape(r"\b((?i:(?:\w{1,16}_)?token|client_secret|password|secret)=)[^\s&\"',;]+", rf"\1{MASK}"),
     _shape(r"\beyJ[\w-]{5,}\.[\w-]*\.?[\w-]*"),
-    _shape(r"\b(?:flo_|gh[pousr]_|github_pat_|glpat-|gl[a-z]{2,5}-|ATBB|ATCTT3|AGE-SECRET-KEY-1)[\w=-]{8,}"),
+    _shape(
+        r"\b(?:flo_|flotilla-seal-private-|gh[pousr]_|github_pat_|glpat-|gl[a-z]{2,5}-|ATBB|ATCTT3|AGE-SECRET-KEY-1)[\w=-]{8,}"
+    ),
 )
 
 
