@@ -16,6 +16,7 @@ COMMANDS = {
     "create_secrets": "Write the secret files that docker-compose.yml hands to the containers",
     "graph": "Say what a Flux repository describes: environments, clusters, apps, reach",
     "healthy": "Say by the exit code whether a part that runs on this host answers",
+    "promote_env": "Carry a release from one environment to another, on a local clone or on the server",
     "run": "Run everything on this machine: web server, workers, beat and an embedded broker",
     "serve": "Run one part in the foreground: web, observe, git or beat",
     "signin_link": "Print a link that signs a person in, once",

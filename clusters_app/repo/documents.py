@@ -65,7 +65,7 @@ class Document:
             node = _child(node, key)
             if node is None:
                 return line
-            line = node.line
+            line = node.place.line
         return line
 
 

@@ -1,0 +1,267 @@
+"""Whether an edit changes anything that a cluster would run, proved by building before and after.
+
+Texts that name one artifact twice (a tag beside a digest) count by the part that decides, so an edit of the other part
+is no effect. What overrides an edit is found by looking for the value that has the last word.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from clusters_app.repo.documents import Value, mapping, parse, sequence, text
+from clusters_app.repo.graph import FleetGraph, FluxKustomizationNode
+from clusters_app.repo.image_reference import ImageReference
+from clusters_app.repo.kustomize import KUSTOMIZATION_NAMES
+from clusters_app.repo.plan_model import Remark
+from clusters_app.repo.plan_values import ValueEdit
+from clusters_app.repo.tree import OverlaidTree, Tree
+
+_ORDER = {
+    "OCIRepository": ("digest", "semver", "tag"),
+    "GitRepository": ("name", "commit", "semver", "tag", "branch"),
+}
+
+
+class RenderFailed(Exception):
+    """A directory cannot be built, so nothing is claimed about it."""
+
+
+type Signature = dict[tuple[str, ...], str]
+"""Every value of a build that decides something, by object and path."""
+
+
+def without_effect(
+    tree: Tree,
+    graph: FleetGraph,
+    environment: str,
+    edits: Sequence[ValueEdit],
+    files: Mapping[str, bytes | None],
+    render: Callable[[Tree, str], str] | None,
+    apps: Sequence[str],
+) -> list[Remark]:
+    """A refusal for each edit that changes nothing in any build. Builds that fail are not counted against it."""
+    values = [edit for edit in edits if edit.kind == "set"]
+    if render is None or not values:
+        return []
+    builds = _Builds(tree, graph, environment, render)
+    changed = builds.changes(files)
+    if changed is None:
+        return []
+    refusals = []
+    for edit in values:
+        if not _shows(edit, changed, values) and builds.is_idle(edit, files, values):
+            refusals.append(_refusal(builds, edit, apps))
+    return refusals
+
+
+def _shows(edit: ValueEdit, changed: Iterable[str], edits: Sequence[ValueEdit]) -> bool:
+    """Whether the new value appears in what changed, and no other edit could be the reason."""
+    new = _version(edit.new)
+    alone = sum(1 for other in edits if _version(other.new) == new) == 1
+    return alone and any(new in text for text in changed)
+
+
+def _version(new: str | None) -> str:
+    image = ImageReference.parse(new or "")
+    if image is None or (image.tag is None and image.digest is None):
+        return new or ""
+    return image.digest or image.tag or ""
+
+
+class _Builds:
+    """The builds of one environment before and after; each directory is built once for each state."""
+
+    def __init__(self, tree: Tree, graph: FleetGraph, environment: str, render: Callable[[Tree, str], str]) -> None:
+        self.tree = tree
+        self.render = render
+        self.nodes = [
+            node for cluster in graph.clusters_in(environment) for node in cluster.kustomizations if node.path
+        ]
+        self._before: dict[tuple[str, str], Signature | None] = {}
+
+    def reached(self, files: Iterable[str]) -> list[FluxKustomizationNode]:
+        wanted = set(files)
+        found = [node for node in self.nodes if node.files & wanted]
+        return list({(node.path, json.dumps(node.spec, sort_keys=True, default=str)): node for node in found}.values())
+
+    def signature(self, tree: Tree, node: FluxKustomizationNode) -> Signature | None:
+        built, path = as_flux_builds(tree, node)
+        try:
+            return signature_of(self.render(built, path))
+        except RenderFailed:
+            return None
+
+    def before(self, node: FluxKustomizationNode) -> Signature | None:
+        key = (node.cluster, node.ref)
+        if key not in self._before:
+            self._before[key] = self.signature(self.tree, node)
+        return self._before[key]
+
+    def changes(self, files: Mapping[str, bytes | None]) -> list[str] | None:
+        """The values that the files change, after the change; None when no build could be compared."""
+        after, compared, changed = OverlaidTree(self.tree, files), False, list[str]()
+        for node in self.reached(files):
+            old, new = self.before(node), self.signature(after, node)
+            if old is None or new is None:
+                continue
+            compared = True
+            changed += [value for key, value in new.items() if old.get(key) != value]
+            changed += [old[key] for key in old.keys() - new.keys()]
+        return changed if compared else None
+
+    def is_idle(self, edit: ValueEdit, files: Mapping[str, bytes | None], edits: Sequence[ValueEdit]) -> bool:
+        """Whether leaving this one edit out leaves every build as it is."""
+        from clusters_app.repo.edit import set_value
+
+        data = files.get(edit.file)
+        if data is None:
+            return False
+        without = {
+            **files,
+            edit.file: set_value(data, edit.document, edit.path, edit.old or "", at_anchor=edit.at_anchor),
+        }
+        with_it, without_it = self.changes(files), self.changes(without)
+        return with_it is not None and without_it is not None and sorted(with_it) == sorted(without_it)
+
+
+def as_flux_builds(tree: Tree, node: FluxKustomizationNode) -> tuple[Tree, str]:
+    """The tree in which a plain build gives what Flux builds: patches, images and components of the Kustomization.
+
+    Flux writes them into the kustomization file of the path before it builds; an image of a name that is there replaces it.
+    """
+    directory = node.path or ""
+    names = [f"{directory}/{name}".lstrip("/") for name in KUSTOMIZATION_NAMES]
+    path = next((name for name in names if name in tree.files()), None)
+    spec = node.spec
+    if path is None or not any(spec.get(key) for key in ("patches", "images", "components", "targetNamespace")):
+        return tree, directory
+    parsed = parse(tree.read(path))
+    value = dict(parsed.documents[0].value) if parsed.documents else {}
+    value["patches"] = [*sequence(value, "patches"), *sequence(spec, "patches")]
+    value["components"] = [*sequence(value, "components"), *sequence(spec, "components")]
+    ours = {text(image, "name") for image in sequence(spec, "images")}
+    own = [image for image in sequence(value, "images") if text(image, "name") not in ours]
+    value["images"] = [*own, *sequence(spec, "images")]
+    if namespace := text(spec, "targetNamespace"):
+        value["namespace"] = namespace
+    return OverlaidTree(tree, {path: json.dumps(value).encode()}), directory
+
+
+def signature_of(built: str) -> Signature:
+    """What of a build decides, flat."""
+    found: Signature = {}
+    for number, document in enumerate(parse(built.encode()).documents):
+        value = document.value
+        key = (
+            (document.group, document.kind, document.namespace, document.name) if document.is_object else (str(number),)
+        )
+        _flatten(_effective(value), key, found)
+    return found
+
+
+def _effective(value: Value) -> Value:
+    """An object with only the field of a source's reference that decides."""
+    order = _ORDER.get(text(value, "kind"))
+    reference = mapping(value, "spec", "ref")
+    if order is None or not reference:
+        return value
+    decides = next((name for name in order if name in reference), None)
+    kept = {decides: reference[decides]} if decides else reference
+    return {**value, "spec": {**mapping(value, "spec"), "ref": kept}}
+
+
+def _flatten(value: object, key: tuple[str, ...], found: Signature) -> None:
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            _flatten(inner, (*key, str(name)), found)
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            _flatten(inner, (*key, str(number)), found)
+    else:
+        found[key] = _pulled(str(value)) if key[-1] == "image" else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _pulled(text_: str) -> str:
+    """An image by what decides: a digest makes the tag beside it a remark."""
+    image = ImageReference.parse(text_)
+    return f"{image.repository}@{image.digest}" if image and image.digest else text_
+
+
+# --- what has the last word
+
+
+@dataclass(frozen=True, slots=True)
+class Overriding:
+    file: str
+    value: str
+
+
+def _refusal(builds: _Builds, edit: ValueEdit, apps: Sequence[str]) -> Remark:
+    found = _overriding(builds, edit)
+    if found is None:
+        why, remedy = (
+            "the edit changes nothing in any render: something else sets this value later",
+            "look for what sets it",
+        )
+    else:
+        why = f"the edit changes nothing in any render: {found.file} has the last word and says {found.value}"
+        remedy = f"change or remove the patch or value in {found.file}, then promote again"
+    return Remark("no-effect", apps[0], edit.file, edit.path, edit.new, edit.old, why, remedy)
+
+
+def _overriding(builds: _Builds, edit: ValueEdit) -> Overriding | None:
+    """The file in which the value stands that the build ends up with."""
+    for node in builds.reached([edit.file]):
+        last = [value for value in _last_words(builds.before(node) or {}, edit) if value]
+        candidates = [node.file, *sorted(node.files - {edit.file})]
+        for value in last:
+            for path in candidates:
+                if path and path in builds.tree.files() and _stands_in(builds.tree, path, value):
+                    return Overriding(path, value)
+    return None
+
+
+def _last_words(signature: Signature, edit: ValueEdit) -> list[str]:
+    """Values that the build has where the edit wanted its own: same field of the same object, or same image."""
+    leaf = edit.leaf
+    if leaf is None:
+        return []
+    kind, last = leaf.kind_of_object, leaf.field[-1]
+    if last in ("newTag", "digest", "image"):
+        names = _image_names(edit)
+        images = [value for key, value in signature.items() if key[-1] == "image"]
+        return [_tail(value) for value in images if (image := ImageReference.parse(value)) and image.name in names]
+    plain = [key for key in leaf.field if "=" not in key]
+    found = [
+        value
+        for key, value in signature.items()
+        if key[-1] == last and (not kind or kind in key[:2]) and _is_below(key, plain)
+    ]
+    return [str(json.loads(value)) for value in found if value.startswith('"')]
+
+
+def _is_below(key: tuple[str, ...], wanted: list[str]) -> bool:
+    return [part for part in key if not part.isdigit()][-len(wanted) :] == wanted
+
+
+def _image_names(edit: ValueEdit) -> set[str]:
+    leaf = edit.leaf
+    if leaf is None:
+        return set()
+    if leaf.field[-1] == "image":
+        image = ImageReference.parse(leaf.text)
+        return {image.name} if image else set()
+    entries = {key.value: value.value for key, value in leaf.place.parents[-1].entries}
+    return {entries[name].rpartition("/")[2] for name in ("name", "newName") if name in entries}
+
+
+def _tail(value: str) -> str:
+    image = ImageReference.parse(value)
+    return (image.digest or image.tag or "") if image else value
+
+
+def _stands_in(tree: Tree, path: str, value: str) -> bool:
+    try:
+        return value.encode() in tree.read(path)
+    except Exception:  # noqa: BLE001
+        return False
