@@ -331,8 +331,8 @@ def _units_of(
             fallback = "" if node.parent is None else search.name_of(node.name)
             for unit in search.units(node.path, node.path, fallback):
                 yield unit, node
-        elif node.outside and (unit := _from_outside(member.walked, node)) is not None:
-            yield unit, node
+        elif node.outside and (pinned := _from_outside(member.walked, node)) is not None:
+            yield pinned, node
 
 
 def _from_outside(walked: Walked, node: FluxKustomizationNode) -> _Unit | None:
@@ -347,7 +347,7 @@ def _from_outside(walked: Walked, node: FluxKustomizationNode) -> _Unit | None:
 def _place(builder: Builder, found: _Gathered, environment: str, reach: Mapping[str, frozenset[str]]) -> AppPlace:
     path = found.units[0].path
     reached = frozenset().union(*(unit.reached for unit in found.units))
-    own = {file for file in reached if reach.get(file) == {environment}}
+    own = {file for file in reached if reach.get(file) == frozenset({environment})}
     if any(unit.shares for unit in found.units):
         objects = {(each.kind, each.name) for unit in found.units for each in unit.objects}
         own = {file for file in own if _concerns(builder, file, objects, found.units[0].name)}

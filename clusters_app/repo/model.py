@@ -46,12 +46,16 @@ class RepositoryFacts(_Part, frozen=True):
 
 
 class EnvironmentFacts(_Part, frozen=True):
-    """One environment; the order of the list is the order of promotion. `age`: recipients of its secrets."""
+    """One environment; the order of the list is the order of promotion. `age`: recipients of its secrets.
+
+    `interval` empty: ten minutes in the first of several environments, an hour in the others.
+    """
 
     name: str
-    interval: str = "1h"
+    interval: str = ""
     retry_interval: str = "2m"
     timeout: str = "5m"
+    source_interval: str = "1m"
     age: tuple[str, ...] = ()
 
 
@@ -190,8 +194,9 @@ def check_model(model: FleetModel) -> None:
 
 def _check_environment(where: str, environment: EnvironmentFacts) -> None:
     _check_label(f"{where}.name", environment.name)
-    for name in ("interval", "retry_interval", "timeout"):
-        _check(f"{where}.{name}", getattr(environment, name), names.is_duration, "a duration such as 10m")
+    for name in ("interval", "retry_interval", "timeout", "source_interval"):
+        if value := getattr(environment, name):
+            _check(f"{where}.{name}", value, names.is_duration, "a duration such as 10m")
     for index, recipient in enumerate(environment.age):
         _check(f"{where}.age[{index}]", recipient, names.is_age_recipient, "a public age key (age1…)")
 
@@ -230,6 +235,8 @@ def _check_app(where: str, app: AppFacts, environments: set[str]) -> None:
 def _check_chart(where: str, chart: ChartFacts) -> None:
     if chart.source == "GitRepository":
         _check(f"{where}.name", chart.name, names.is_path, "the chart's directory in this repository")
+        if not chart.version_value:
+            raise ModelError("model.value", f"{where}.version_value", "the place of the version in the chart's values")
     else:
         _check(f"{where}.url", chart.url, names.is_url, "a URL without password, query or fragment")
     if chart.source == "HelmRepository":

@@ -66,7 +66,7 @@ def apply_patch(patch: Patch, value: Value) -> Value | None:
     if patch.merge.get("$patch") == "delete":
         return None
     merge = {key: item for key, item in patch.merge.items() if key not in ("apiVersion", "kind", "metadata")}
-    merged = _merged(value, {**merge, "metadata": _metadata_changes(patch)})
+    merged = _merged(dict(value), {**merge, "metadata": _metadata_changes(patch)})
     return merged if isinstance(merged, dict) else value
 
 
@@ -137,7 +137,7 @@ def _requirement_holds(found: re.Match[str], labels: Value) -> bool:
     return (present is None) is bool(found["absent"])
 
 
-def _merged(old: JsonValue | Value, new: JsonValue | Value) -> JsonValue | Value:
+def _merged(old: JsonValue, new: JsonValue) -> JsonValue:
     """RFC 7386, which is what a strategic merge does to the mappings and scalars that the graph looks at."""
     if not isinstance(old, dict) or not isinstance(new, dict):
         return new
@@ -146,24 +146,23 @@ def _merged(old: JsonValue | Value, new: JsonValue | Value) -> JsonValue | Value
         if item is None:
             result.pop(key, None)
         else:
-            result[key] = _merged(result[key], item) if key in result else item  # type: ignore[assignment]
+            result[key] = _merged(result[key], item) if key in result else item
     return result
 
 
 def _operated(value: Value, operations: tuple[JsonValue, ...]) -> Value:
     """RFC 6902 for mappings: add, replace and remove; an operation that does not fit changes nothing."""
-    result: Value = value
+    result: JsonValue = dict(value)
     for operation in operations:
         pointer = [part.replace("~1", "/").replace("~0", "~") for part in text(operation, "path").split("/")[1:]]
         kind = text(operation, "op")
         if pointer and kind in ("add", "replace", "remove"):
-            new = operation.get("value") if isinstance(operation, dict) and kind != "remove" else None
-            changed = _set(result, pointer, new, remove=kind == "remove")
-            result = changed if isinstance(changed, dict) else result
-    return result
+            new = operation.get("value") if isinstance(operation, dict) else None
+            result = _set(result, pointer, new, remove=kind == "remove")
+    return result if isinstance(result, dict) else value
 
 
-def _set(value: JsonValue | Value, pointer: list[str], new: JsonValue, *, remove: bool) -> JsonValue | Value:
+def _set(value: JsonValue, pointer: list[str], new: JsonValue, *, remove: bool) -> JsonValue:
     key, rest = pointer[0], pointer[1:]
     if isinstance(value, list):
         return _set_item(value, key, rest, new, remove=remove)
@@ -171,7 +170,7 @@ def _set(value: JsonValue | Value, pointer: list[str], new: JsonValue, *, remove
         return value
     result = dict(value)
     if rest:
-        result[key] = _set(result.get(key), rest, new, remove=remove)  # type: ignore[assignment]
+        result[key] = _set(result.get(key), rest, new, remove=remove)
     elif remove:
         result.pop(key, None)
     else:
@@ -184,9 +183,9 @@ def _set_item(items: list[JsonValue], key: str, rest: list[str], new: JsonValue,
     if key == "-" and not remove:
         return [*result, new]
     if not key.isdigit() or int(key) >= len(result):
-        return result
+        return items
     if rest:
-        result[int(key)] = _set(result[int(key)], rest, new, remove=remove)  # type: ignore[call-overload]
+        result[int(key)] = _set(result[int(key)], rest, new, remove=remove)
     elif remove:
         del result[int(key)]
     else:
