@@ -7,6 +7,7 @@ import base64
 import getpass
 import secrets
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,76 +19,12 @@ import requests
 from tests.testbed.build import program, shared_files
 from tests.testbed.certificates import write_server_certificate
 from tests.testbed.postgres import Postgres
-from tests.testbed.processes import Process, free_port, start, temporary_folder, wait_until
+from tests.testbed.processes import Process, ended_on_failure, free_port, start, temporary_folder, wait_until
 
 ADMIN = "forge-admin"
 
 
-_SETTINGS = """
-APP_NAME = Testbed
-RUN_MODE = prod
-RUN_USER = {user}
-WORK_PATH = {folder}
-I_AM_BEING_UNSAFE_RUNNING_AS_ROOT = true
-
-[server]
-PROTOCOL = https
-HTTP_ADDR = 127.0.0.1
-HTTP_PORT = {port}
-DOMAIN = 127.0.0.1
-ROOT_URL = https://127.0.0.1:{port}/
-CERT_FILE = {folder}/tls.crt
-KEY_FILE = {folder}/tls.key
-STATIC_ROOT_PATH = {static}
-DISABLE_SSH = true
-OFFLINE_MODE = true
-LFS_START_SERVER = false
-
-[database]
-DB_TYPE = postgres
-HOST = 127.0.0.1:{database.port}
-NAME = postgres
-USER = postgres
-PASSWD = {database.password}
-
-[security]
-INSTALL_LOCK = true
-SECRET_KEY = {secret_key}
-PASSWORD_COMPLEXITY = off
-
-[repository]
-ROOT = {folder}/repositories
-DEFAULT_BRANCH = main
-DISABLE_STARS = true
-
-[service]
-DISABLE_REGISTRATION = true
-
-[webhook]
-ALLOWED_HOST_LIST = loopback
-SKIP_TLS_VERIFY = true
-
-[actions]
-ENABLED = false
-
-[packages]
-ENABLED = false
-
-[indexer]
-ISSUE_INDEXER_TYPE = db
-
-[log]
-LEVEL = Warn
-
-[picture]
-DISABLE_GRAVATAR = true
-
-[cron]
-ENABLED = false
-
-[cron.update_checker]
-ENABLED = false
-"""
+_SETTINGS = Path(__file__).with_name("gitea.ini")
 
 
 class GiteaError(Exception):
@@ -120,6 +57,7 @@ class Gitea:
         self._database = Postgres(self.folder / "database")
         self._process: Process | None = None
         self._http = requests.Session()
+        self._http.trust_env = False  # else REQUESTS_CA_BUNDLE would overrule our authority
 
     def __enter__(self) -> Self:
         return self.start()
@@ -139,11 +77,12 @@ class Gitea:
 
     def start(self) -> Self:
         """Start (again, with the same repositories and address) and return when it answers."""
-        self._database.start()
-        if not self.port:
-            self._set_up()
-        self._process = start("gitea", self._command("web"), folder=self.folder)
-        wait_until(self._answers, "Gitea", self._process)
+        with ended_on_failure(self):
+            self._database.start()
+            if not self.port:
+                self._set_up()
+            self._process = start("gitea", self._command("web"), folder=self.folder)
+            wait_until(self._answers, "Gitea", self._process)
         return self
 
     def stop(self) -> None:
@@ -203,8 +142,20 @@ class Gitea:
         return base64.b64decode(answer["content"]).decode()
 
     def merge(self, repository: str, number: int, *, style: str = "merge", token: str = "") -> None:
-        """Merge a pull request as a person does: `merge`, `squash`, `rebase`, `rebase-merge`."""
-        self.api("POST", f"/repos/{repository}/pulls/{number}/merge", {"Do": style}, token=token)
+        """Merge a pull request as a person does: `merge`, `squash`, `rebase`, `rebase-merge`.
+
+        Gitea refuses until its check for conflicts, in the background, is through: a person presses again.
+        """
+        for _ in range(50):
+            try:
+                self.api("POST", f"/repos/{repository}/pulls/{number}/merge", {"Do": style}, token=token)
+            except GiteaError as refused:
+                if "try again later" not in str(refused):
+                    raise
+                time.sleep(0.2)
+            else:
+                return
+        raise GiteaError(405, f"{repository}#{number} is still being checked for conflicts")
 
     def api(self, method: str, path: str, body: Mapping[str, Any] | None = None, *, token: str = "") -> Any:
         """Call `/api/v1` + path, as the administrator unless a token is given; None for an empty answer."""
@@ -250,7 +201,7 @@ class Gitea:
         self.admin_token = made.split()[-1]
 
     def _settings(self) -> str:
-        return _SETTINGS.format(
+        return _SETTINGS.read_text().format(
             user=getpass.getuser(),
             folder=self.folder,
             port=self.port,

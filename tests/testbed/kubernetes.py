@@ -21,6 +21,7 @@ from tests.testbed.processes import (
     Process,
     ServerError,
     accepts_connections,
+    ended_on_failure,
     free_port,
     start,
     temporary_folder,
@@ -81,23 +82,17 @@ class Cluster:
         return self._layout.kubeconfig
 
     def start(self) -> Self:
-        """Start everything and return when the API server is ready; try again if somebody took a port meanwhile."""
+        """Start everything; returns when the API server is ready, CRDs are established and controllers are started."""
         self._write_credentials()
-        for attempt in range(3):
-            try:
-                self._start_api()
-                break
-            except ServerError:
-                self.stop()
-                if attempt == 2:
-                    raise
-        if self._crds:
-            self._install_flux_crds()
-        for name in (*self._workloads, *self._flux):
-            self.start_controller(name)
-        if self._workloads:
-            self.apply(json.dumps(control_plane.NODE))
-            self.patch_status("node", "", "node-1", control_plane.NODE["status"])
+        with ended_on_failure(self):
+            self._start_api()
+            if self._crds:
+                self._install_flux_crds()
+            for name in (*self._workloads, *self._flux):
+                self.start_controller(name)
+            if self._workloads:
+                self.apply(json.dumps(control_plane.NODE))
+                self.patch_status("node", "", "node-1", control_plane.NODE["status"])
         return self
 
     def stop(self) -> None:
@@ -200,7 +195,17 @@ class Cluster:
         tokens.touch(mode=0o600)
         tokens.write_text(f'{self.admin_token},admin,admin,"system:masters"\n')
 
-    def _start_api(self) -> None:
+    def _start_api(self, attempts: int = 3) -> None:
+        """Start etcd and the API server; on other ports when somebody took one between choice and use."""
+        try:
+            self._start_api_once()
+        except ServerError:
+            self.stop()
+            if attempts == 1:
+                raise
+            self._start_api(attempts - 1)
+
+    def _start_api_once(self) -> None:
         self._layout = control_plane.Layout(self.folder, free_port(), free_port(), free_port())
         self.kubeconfig.touch(mode=0o600)
         self.kubeconfig.write_text(self._kubeconfig_text("admin", self.admin_token))

@@ -8,7 +8,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from tests.testbed.processes import Process, as_unprivileged, free_port, start, temporary_folder, wait_until
+from tests.testbed.processes import (
+    Process,
+    as_unprivileged,
+    ended_on_failure,
+    free_port,
+    start,
+    temporary_folder,
+    wait_until,
+)
 
 
 class Postgres:
@@ -48,7 +56,8 @@ class Postgres:
         flags = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         command = [str(_program("postgres")), "-D", str(self._data), *flags]
         self._process = start("postgres", command, folder=self.folder, unprivileged=True)
-        wait_until(self._answers, "PostgreSQL", self._process)
+        with ended_on_failure(self):
+            wait_until(self._answers, "PostgreSQL", self._process)
         return self
 
     def stop(self) -> None:

@@ -14,9 +14,11 @@ import subprocess
 import sysconfig
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol
 
 # The death signal comes when the *thread* that started the child ends. This one lives as long as the interpreter,
 # so that servers may be started from short-lived threads.
@@ -42,6 +44,22 @@ exec "$@"
 
 class ServerError(Exception):
     """A server ended by itself or did not answer in time; the message carries the end of its log."""
+
+
+class Server(Protocol):
+    """What can be ended."""
+
+    def stop(self) -> None: ...
+
+
+@contextmanager
+def ended_on_failure(server: Server) -> Iterator[None]:
+    """End a server whose start fails halfway: nobody gets a handle to end it later."""
+    try:
+        yield
+    except BaseException:
+        server.stop()
+        raise
 
 
 class Process:

@@ -12,7 +12,15 @@ from typing import Self
 import requests
 
 from tests.testbed.build import program
-from tests.testbed.processes import Process, accepts_connections, free_port, start, temporary_folder, wait_until
+from tests.testbed.processes import (
+    Process,
+    accepts_connections,
+    ended_on_failure,
+    free_port,
+    start,
+    temporary_folder,
+    wait_until,
+)
 
 _MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 _FLUX = ("application/vnd.cncf.flux.config.v1+json", "application/vnd.cncf.flux.content.v1.tar+gzip")
@@ -45,7 +53,8 @@ class Registry:
         self.port = self.port or free_port()
         command = [str(program("crane")), "registry", "serve", "--address", self.address]
         self._process = start("registry", command, folder=self.folder)
-        wait_until(lambda: accepts_connections(self.port), "the registry", self._process)
+        with ended_on_failure(self):
+            wait_until(lambda: accepts_connections(self.port), "the registry", self._process)
         return self
 
     def stop(self) -> None:

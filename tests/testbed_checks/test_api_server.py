@@ -49,7 +49,7 @@ spec: {interval: 1m, url: "https://127.0.0.1/none"}
     )
     ready = {"type": "Ready", "status": "True", "reason": "Succeeded", "message": "stored artifact"}
     ready["lastTransitionTime"] = "2026-01-01T00:00:00Z"
-    cluster.patch_status("gitrepository", "flux-system", "idle", {"conditions": [ready]})
+    cluster.patch_status("gitrepository", "flux-system", "idle", {"observedGeneration": 1, "conditions": [ready]})
     assert cluster.get("gitrepository", "flux-system", "idle")["status"]["conditions"] == [ready]
     cluster.wait_for("gitrepository", "flux-system", "idle", "Ready", timeout_seconds=5)
 

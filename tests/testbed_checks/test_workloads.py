@@ -1,5 +1,8 @@
 """A cluster with pods runs workloads as a cluster with nodes does."""
 
+import json
+from typing import Any
+
 import pytest
 
 from tests.testbed.fixtures import StartCluster
@@ -14,11 +17,15 @@ def cluster(clusters: StartCluster) -> Cluster:
     return clusters("workloads", pods=True)
 
 
+def pods_of(cluster: Cluster, app: str) -> list[dict[str, Any]]:
+    listed = json.loads(cluster.kubectl("get", "pods", "--selector", f"app={app}", "-o", "json"))
+    return list(listed["items"])
+
+
 def test_a_deployment_becomes_available(cluster: Cluster) -> None:
     cluster.apply(deployment("web", image="example/web:1.0.0"))
     cluster.wait_for("deployment", "default", "web", "Available")
-    pods = cluster.get("pods", "default")["items"]
-    assert [pod["status"]["phase"] for pod in pods if pod["metadata"]["labels"]["app"] == "web"] == ["Running"]
+    assert [pod["status"]["phase"] for pod in pods_of(cluster, "web")] == ["Running"]
 
 
 def test_a_job_completes(cluster: Cluster) -> None:
@@ -29,7 +36,7 @@ def test_a_job_completes(cluster: Cluster) -> None:
 def test_an_image_with_a_broken_tag_is_never_pulled(cluster: Cluster) -> None:
     cluster.apply(deployment("typo", image="example/web:1.0.1-broken"))
     cluster.wait_for("deployment", "default", "typo", "Progressing=False", timeout_seconds=30)
-    (pod,) = [pod for pod in cluster.get("pods", "default")["items"] if pod["metadata"]["labels"]["app"] == "typo"]
+    (pod,) = pods_of(cluster, "typo")
     assert pod["status"]["containerStatuses"][0]["state"]["waiting"]["reason"] == "ImagePullBackOff"
 
 
