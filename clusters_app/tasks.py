@@ -9,7 +9,7 @@ from celery import shared_task
 
 from clusters_app.services import following, observing, operations, syncing
 from clusters_app.services.nudges import nudge
-from clusters_app.services.promotions import advancing
+from clusters_app.services.promotions import advancing, opening
 from clusters_app.services.work import do_work
 
 SCHEDULE: Final[dict[str, float]] = {
@@ -57,6 +57,11 @@ def advance_due() -> None:
 @shared_task(queue="git")
 def advance_promotion(promotion_id: int) -> None:
     advancing.advance_promotion(promotion_id=promotion_id)
+
+
+@shared_task(queue="git")
+def close_pull_request(promotion_id: int) -> None:
+    opening.close_pull_request(promotion_id=promotion_id)
 
 
 @shared_task(queue="default", expires=30)

@@ -68,6 +68,9 @@ class LocalPullRequest(models.Model):
     state = models.CharField(max_length=10, choices=State, default=State.OPEN)
     merge_commit = commit_field()
     author = models.CharField(max_length=150, blank=True, default="")
+    labels = models.JSONField(default=list, blank=True)
+    comments = models.JSONField(default=dict, blank=True, help_text="{key: text}, one a key")
+    statuses = models.JSONField(default=dict, blank=True, help_text="{commit: {state, description, url}}")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

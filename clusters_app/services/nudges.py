@@ -13,6 +13,7 @@ QUEUES = {
     "follow_clusters": "git",
     "sync_repository": "git",
     "advance_promotion": "git",
+    "close_pull_request": "git",
 }
 
 

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from clusters_app.egress import Session
-from clusters_app.forges import FORGES, Forge, ForgeAccess
+from clusters_app.forges import FORGES, Access, Forge, ForgeKind, Review
 from clusters_app.git.credentials import Remote, TokenCredential
 from clusters_app.git.mirror import Mirror
 from clusters_app.git.review import RemoteRepository
@@ -28,10 +28,10 @@ def remote_of(repository: Repository) -> Remote:
         field="token",
         host=host_of(repository.url),
     )
-    return remote(url=repository.url, token=token, username=repository.username, ca_pem=repository.ca_pem)
+    return make_remote(url=repository.url, token=token, username=repository.username, ca_pem=repository.ca_pem)
 
 
-def remote(*, url: str, token: Secret | None, username: str, ca_pem: str) -> Remote:
+def make_remote(*, url: str, token: Secret | None, username: str, ca_pem: str) -> Remote:
     credential = TokenCredential(token=token, username=username or "flotilla") if token else None
     return Remote(url=url, credential=credential, ca_pem=ca_pem or None)
 
@@ -56,16 +56,14 @@ def read_mirror(repository: Repository, commit: str) -> Mirror:
 @contextmanager
 def forge_of(repository: Repository) -> Iterator[Forge]:
     """The repository's forge, with its connections closed at the end."""
-    remote_repository = remote_of(repository)
+    remote = remote_of(repository)
+    token = remote.credential.token if isinstance(remote.credential, TokenCredential) else None
+    git = RemoteRepository(mirror_of(repository), remote, policy(), FLOTILLA)
     with Session(policy(), ca_pem=repository.ca_pem or None) as session:
-        yield FORGES[repository.forge](
-            ForgeAccess(
-                url=repository.url,
-                token=remote_repository.credential.token
-                if isinstance(remote_repository.credential, TokenCredential)
-                else None,
-                session=session,
-                requests=StoredRequests(repository),
-                git=RemoteRepository(mirror_of(repository), remote_repository, policy(), FLOTILLA),
-            )
+        access = Access(
+            url=repository.url,
+            session=session,
+            token=token,
+            review=Review(StoredRequests(repository), git, actor=FLOTILLA.name),
         )
+        yield FORGES[ForgeKind(repository.forge)](access)

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from clusters_app.egress import EgressError, Session
-from clusters_app.forges import FORGES, ForgeAccess, ForgeError, recognise
+from clusters_app.forges import FORGES, Access, ForgeError, ForgeKind, recognise
 from clusters_app.git.credentials import parse_address
 from clusters_app.git.errors import GitError
 from clusters_app.git.mirror import Mirror
@@ -24,7 +24,7 @@ from .errors import ServiceError
 from .nudges import nudge
 from .operations import actor_of_operation, follow_steps, start_operation
 from .outside import policy
-from .remotes import mirror_of, remote
+from .remotes import make_remote, mirror_of
 from .steps import Line
 
 ADD = "repository.add"
@@ -139,7 +139,7 @@ def _check_rights(draft: Repository, token: Secret | None) -> Iterator[Line]:
     if draft.forge == Repository.Forge.LOCAL:
         return
     with Session(policy(), ca_pem=draft.ca_pem or None) as session:
-        forge = FORGES[draft.forge](ForgeAccess(url=draft.url, token=token, session=session))
+        forge = FORGES[ForgeKind(draft.forge)](Access(url=draft.url, token=token, session=session))
         rights = forge.rights()
         for missing in rights.missing:
             yield Line(
@@ -157,7 +157,7 @@ def _check_rights(draft: Repository, token: Secret | None) -> Iterator[Line]:
 
 
 def _check_branches(draft: Repository, token: Secret | None) -> Line:
-    found = remote(url=draft.url, token=token, username=draft.username, ca_pem=draft.ca_pem)
+    found = make_remote(url=draft.url, token=token, username=draft.username, ca_pem=draft.ca_pem)
     probe = Mirror.open(settings.FLOTILLA_MIRRORS_DIR / "probe.git", allow_file=settings.FLOTILLA_DEMO)
     refs = probe.ls_remote(found, policy())
     if not refs:

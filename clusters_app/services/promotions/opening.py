@@ -1,0 +1,234 @@
+"""Before the merge: branch, push, pull request, and what people do with it at the forge.
+
+Each step is a no-op when its effect is there: the commit's id follows from the row, the push is exact, the pull request
+carries the promotion's key. So a crash anywhere leaves nothing twice and nothing forgotten.
+"""
+
+from datetime import timedelta
+
+from django.conf import settings
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from clusters_app.forges import Forge
+from clusters_app.forges.base import CheckState, Draft, PullRequest, State
+from clusters_app.forges.once import ensure_open
+from clusters_app.git.commits import Message
+from clusters_app.git.mirror import Mirror
+from clusters_app.models import Promotion
+from clusters_app.repo.history import APP, PROMOTION, RELEASE, SOURCE, STAGE
+from clusters_app.services.authorship import FLOTILLA
+from clusters_app.services.errors import ServiceError
+from clusters_app.services.nudges import nudge
+from clusters_app.services.outside import policy
+from clusters_app.services.remotes import forge_of, mirror_of, remote_of
+
+from .claims import still_mine, write
+from .gates import evaluate_gates
+from .planning import Planned, plan
+from .rollout import freeze_targets
+from .text import pull_request_body, pull_request_title
+from .transitions import move
+
+S = Promotion.State
+PAUSE = timedelta(seconds=4)
+
+
+def open_pull_request(promotion: Promotion) -> timedelta:
+    """Plan again on the newest head, push the branch, open or adopt the pull request."""
+    planned = _plan_again(promotion)
+    if not planned.plan.files:
+        move(promotion=promotion, to=S.NO_CHANGE, why=_("The target has all of it already."))
+        return PAUSE
+    head = _push(promotion, planned)
+    write(promotion, base=planned.base, head=head, plan=planned.document, plan_hash=planned.plan.hash)
+    with forge_of(promotion.repository) as forge:
+        draft = Draft(
+            key=key_of(promotion),
+            head=promotion.branch,
+            base=promotion.repository.branch,
+            title=pull_request_title(promotion),
+            body=pull_request_body(promotion),
+            labels=("flotilla", f"to-{promotion.target.name}"),
+        )
+        opened = ensure_open(forge, draft, lambda: still_mine(promotion))
+        if opened is None:
+            return PAUSE
+        if opened.title != draft.title:
+            opened = forge.update(opened.number, title=draft.title, body=draft.body)
+    move(
+        promotion=promotion,
+        to=S.OPEN,
+        why=_("Pull request #%(number)d is open.") % {"number": opened.number},
+        pull_request_number=opened.number,
+        pull_request_url=opened.url,
+        opened_at=timezone.now(),
+    )
+    return timedelta(seconds=1)
+
+
+def key_of(promotion: Promotion) -> str:
+    """By which the forge's pull request is known as ours: the slot, so that a newer release adopts the older one's."""
+    return f"promotion/{promotion.target.name}.{promotion.slot}"
+
+
+def _plan_again(promotion: Promotion) -> Planned:
+    planned = plan(apps=list(promotion.apps.all()), source=promotion.source, target=promotion.target)
+    if planned.plan.refusals:
+        refusal = planned.plan.refusals[0]
+        raise ServiceError(f"promotion.{refusal.code}", refusal.why, remedy=refusal.remedy)
+    return planned
+
+
+def _push(promotion: Promotion, planned: Planned) -> str:
+    """The branch's commit on the remote; the same row and base give the same id, so a second push changes nothing."""
+    mirror = mirror_of(promotion.repository)
+    remote = remote_of(promotion.repository)
+    message = Message(
+        text=f"{pull_request_title(promotion)}\n\n{_('Promoted from')} {promotion.source}.",
+        author=FLOTILLA,
+        when=promotion.created_at.replace(microsecond=0),
+        trailers=trailers_of(promotion, planned.base),
+    )
+    head = mirror.commit(planned.base, planned.plan.files, message)
+    there = mirror.ls_remote(remote, policy()).get(f"refs/heads/{promotion.branch}")
+    if there == head:
+        return head
+    if there is None and (other := mirror.branch_in_the_way(remote, policy(), promotion.branch)):
+        raise ServiceError(
+            "promotion.branch-name-taken",
+            _("The branch %(branch)s cannot be made beside %(other)s.") % {"branch": promotion.branch, "other": other},
+            remedy=_("Rename or delete that branch."),
+        )
+    if there is not None and there != promotion.head and not _is_ours(mirror, promotion, there):
+        raise ServiceError(
+            "promotion.branch-taken",
+            _("The branch %(branch)s holds somebody's commit.") % {"branch": promotion.branch},
+            remedy=_("Merge or delete that branch, then retry."),
+        )
+    mirror.push(remote, policy(), promotion.branch, head, there)
+    return head
+
+
+def _is_ours(mirror: Mirror, promotion: Promotion, sha: str) -> bool:
+    """Whether a commit on our branch was made by Flotilla for this slot: left by a crash or by an older release."""
+    if not mirror.has(sha):
+        mirror.fetch(remote_of(promotion.repository), policy())
+    if not mirror.has(sha):
+        return False
+    commit = mirror.describe(sha)
+    return commit.author == FLOTILLA and f"{STAGE}: {promotion.target.name}.{promotion.slot}" in commit.message
+
+
+def trailers_of(promotion: Promotion, source: str) -> tuple[tuple[str, str], ...]:
+    """Facts that travel with the commit, so that history can be read from Git alone."""
+    apps = tuple((APP, app.name) for app in promotion.apps.order_by("name"))
+    return (
+        (PROMOTION, str(promotion.pk)),
+        (RELEASE, promotion.release.content_hash),
+        (STAGE, f"{promotion.target.name}.{promotion.slot}"),
+        *apps,
+        (SOURCE, source),
+    )
+
+
+def watch_pull_request(promotion: Promotion) -> timedelta:
+    """What became of the pull request: merged, closed, written to by a person, in conflict, or still open."""
+    if promotion.pull_request_number is None:
+        raise ServiceError("promotion.no-request", _("This promotion has no pull request."))
+    with forge_of(promotion.repository) as forge:
+        seen = forge.read(promotion.pull_request_number)
+        if seen.state is State.OPEN:
+            return _while_open(promotion, seen, forge)
+    if seen.state is State.MERGED:
+        _note_merge(promotion, seen)
+    else:
+        move(promotion=promotion, to=S.CLOSED, why=_("The pull request was closed without merging: rejected."))
+    return timedelta(seconds=1)
+
+
+def _while_open(promotion: Promotion, seen: PullRequest, forge: Forge) -> timedelta:
+    repository = promotion.repository
+    mirror = mirror_of(repository)
+    if promotion.head and mirror.is_ancestor(promotion.head, repository.head):
+        # The commit is in the branch, whatever the forge's flag says: a merge whose reply was lost, or one by hand.
+        _note_merge(promotion, seen)
+        return timedelta(seconds=1)
+    if seen.head_sha != promotion.head and not _is_ours(mirror, promotion, seen.head_sha):
+        if promotion.state != S.HUMAN_EDITED:
+            why = _("Somebody pushed %(sha)s to the branch; Flotilla pushes no more.") % {"sha": seen.head_sha[:7]}
+            move(promotion=promotion, to=S.HUMAN_EDITED, why=why)
+        return PAUSE
+    if promotion.state == S.HUMAN_EDITED:
+        move(promotion=promotion, to=S.OPEN, why=_("The branch is Flotilla's own again."))
+    if repository.head != promotion.base:
+        _follow_base(promotion, mirror)
+    _show_gates(promotion, forge)
+    return PAUSE
+
+
+def _follow_base(promotion: Promotion, mirror: Mirror) -> None:
+    """The base moved: plan again; push only when the plan is another one or no longer merges cleanly."""
+    planned = _plan_again(promotion)
+    if not planned.plan.files:
+        move(promotion=promotion, to=S.NO_CHANGE, why=_("Somebody made the same change in the base."))
+        nudge("close_pull_request", promotion.pk)
+        return
+    is_clean = not mirror.merge_conflicts(planned.base, promotion.head)
+    if planned.plan.hash == promotion.plan_hash and is_clean:
+        write(promotion, base=planned.base)
+        return
+    head = _push(promotion, planned)
+    write(promotion, base=planned.base, head=head, plan=planned.document, plan_hash=planned.plan.hash)
+
+
+def _show_gates(promotion: Promotion, forge: Forge) -> None:
+    """Judge the gates and show them at the forge; told again only when the answer changed."""
+    before = {result.gate: (result.passed, result.head) for result in promotion.gate_results.order_by("id")}
+    verdicts = evaluate_gates(promotion, timezone.now())
+    if all(before.get(verdict.gate) == (verdict.passed, promotion.head) for verdict in verdicts):
+        return
+    waiting = [verdict.text for verdict in verdicts if not verdict.passed]
+    forge.set_status(
+        promotion.head,
+        CheckState.PENDING if waiting else CheckState.SUCCESS,
+        description=(waiting[0] if waiting else _("All gates passed."))[:140],
+        url=settings.FLOTILLA_PUBLIC_URL + promotion.get_absolute_url(),
+    )
+
+
+def _note_merge(promotion: Promotion, seen: PullRequest) -> None:
+    repository = promotion.repository
+    mirror = mirror_of(repository)
+    commit = seen.merge_commit or repository.head
+    if not mirror.has(commit):
+        mirror.fetch(remote_of(repository), policy())
+    freeze_targets(promotion)
+    move(
+        promotion=promotion,
+        to=S.MERGED,
+        why=_("Merged as %(sha)s.") % {"sha": commit[:7]},
+        merge_commit=commit,
+        merged_at=timezone.now(),
+    )
+    nudge("sync_repository", repository.pk)
+
+
+def close_pull_request(*, promotion_id: int) -> None:
+    """Close the pull request of a promotion that was given up, unless a newer one carries it on; delete our branch."""
+    promotion = Promotion.objects.select_related("repository", "target").get(pk=promotion_id)
+    taken_over = Promotion.objects.filter(
+        pull_request_number=promotion.pull_request_number,
+        repository=promotion.repository,
+        state__in=Promotion.OPEN_STATES,
+    )
+    if promotion.pull_request_number is None or taken_over.exists():
+        return
+    with forge_of(promotion.repository) as forge:
+        seen = forge.read(promotion.pull_request_number)
+        if seen.state is State.OPEN:
+            forge.close(promotion.pull_request_number)
+        if seen.state is not State.MERGED and seen.head_sha == promotion.head:
+            mirror_of(promotion.repository).delete_branch(
+                remote_of(promotion.repository), policy(), promotion.branch, promotion.head
+            )

@@ -1,0 +1,135 @@
+"""What a promotion would do: the pure plan of `repo.plan`, on the newest commit of a repository's mirror."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import unified_diff
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from clusters_app.git.mirror import Mirror
+from clusters_app.git.trailers import read_trailers
+from clusters_app.models import App, AppStage, Environment, Repository
+from clusters_app.repo.graph import FleetGraph
+from clusters_app.repo.history import PastCommit
+from clusters_app.repo.plan import plan_promotion
+from clusters_app.repo.plan_model import Plan
+from clusters_app.repo.rules import Rules
+from clusters_app.repo.tree import Tree, TreeError
+from clusters_app.services.errors import ServiceError
+from clusters_app.services.graphs import fleet_graph
+from clusters_app.services.remotes import read_mirror
+
+#: How far back the last promotion is looked for.
+MOST_HISTORY = 500
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A plan with what it was made on. `clusters`: those of the target environment whose files it touches."""
+
+    plan: Plan
+    base: str
+    tree: Tree
+    graph: FleetGraph
+    clusters: tuple[str, ...]
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """What a promotion's row keeps and pages and API show."""
+        return {**self.plan.as_json(), "hash": self.plan.hash, "diff": self.diff, "clusters": list(self.clusters)}
+
+    @property
+    def diff(self) -> list[dict[str, Any]]:
+        """[{file, lines: [[mark, text]]}] with three lines around each change; binary files have no lines."""
+        return [
+            {"file": path, "lines": _diff_lines(self.tree, path, new)} for path, new in sorted(self.plan.files.items())
+        ]
+
+
+def _diff_lines(tree: Tree, path: str, new: bytes | None) -> list[list[str]]:
+    try:
+        old = tree.read(path).decode()
+    except TreeError:
+        old = ""
+    except UnicodeDecodeError:
+        return []
+    try:
+        text = (new or b"").decode()
+    except UnicodeDecodeError:
+        return []
+    lines = list(unified_diff(old.splitlines(), text.splitlines(), lineterm="", n=3))[2:]
+    return [[line[:1], line[1:]] for line in lines]
+
+
+class MirrorHistory:
+    """The commits behind a plan's base, as `repo.history.History` wants them."""
+
+    def __init__(self, mirror: Mirror, base: str) -> None:
+        self._mirror, self._base = mirror, base
+
+    def touching(self, paths: Sequence[str]) -> Iterable[PastCommit]:
+        for commit in self._mirror.log(None, self._base, paths, limit=MOST_HISTORY):
+            yield PastCommit(commit.sha, read_trailers(commit.message))
+
+    def tree(self, sha: str) -> Tree | None:
+        return self._mirror.tree(sha) if self._mirror.has(sha) else None
+
+
+def plan(
+    *,
+    apps: Sequence[App],
+    source: Environment,
+    target: Environment,
+    answers: Iterable[str] = (),
+    commit: str = "",
+) -> Planned:
+    """The plan for these apps of one repository, on `commit` or the newest one read. Writes nothing.
+
+    Raises ServiceError when the apps are of several repositories or the mirror lacks the commit.
+    """
+    repository = _repository_of(apps)
+    base = commit or repository.head
+    mirror = read_mirror(repository, base)
+    tree = mirror.tree(base)
+    graph = fleet_graph(repository, tree)
+    found = plan_promotion(
+        tree,
+        graph,
+        [app.name for app in apps],
+        source.name,
+        target.name,
+        rules=rules_of(tree),
+        history=MirrorHistory(mirror, base),
+        answers=answers,
+    )
+    return Planned(found, base, tree, graph, _clusters_touched(graph, found, target.name))
+
+
+def rules_of(tree: Tree) -> Rules:
+    """The repository's own rules over the defaults."""
+    return Rules.of_tree(tree)
+
+
+def _repository_of(apps: Sequence[App]) -> Repository:
+    repositories = {app.repository_id: app.repository for app in apps}
+    if len(repositories) != 1:
+        raise ServiceError(
+            "promotion.repositories",
+            _("Apps of several repositories cannot be promoted in one pull request."),
+            remedy=_("Promote each repository's apps by themselves."),
+        )
+    return next(iter(repositories.values()))
+
+
+def _clusters_touched(graph: FleetGraph, found: Plan, target: str) -> tuple[str, ...]:
+    touched = {name for path in found.files if (reach := graph.files.get(path)) for name in reach.clusters}
+    if touched:
+        return tuple(sorted(touched))
+    return tuple(cluster.name for cluster in graph.clusters_in(target)) if found.files else ()
+
+
+def versions_of(apps: Sequence[App], environment: Environment) -> str:
+    """What a page calls the version of these apps in an environment: one version, or several joined."""
+    stages = AppStage.objects.filter(app__in=apps, environment=environment).order_by("app__name")
+    return ", ".join(dict.fromkeys(stage.version for stage in stages if stage.version))
