@@ -44,6 +44,16 @@ class _Group(msgspec.Struct, frozen=True):
     versions: tuple[_GroupVersion, ...]
 
 
+class _ApiResource(msgspec.Struct, frozen=True):
+    kind: str = ""
+
+
+class _ResourceList(msgspec.Struct, frozen=True):
+    """`meta/v1.APIResourceList`."""
+
+    resources: tuple[_ApiResource, ...] = ()
+
+
 class _Version(msgspec.Struct, frozen=True, rename="camel"):
     """`version.Info`."""
 
@@ -70,6 +80,17 @@ async def rediscover(client: Client, served: Served, group: str) -> Served:
     if isinstance(answer, KubeError):
         return replace(served, refused={**served.refused, group: answer})
     return replace(served, groups={**served.groups, group: answer})
+
+
+async def has_kind(client: Client, group: str, version: str, kind: str) -> bool:
+    """Whether a served version of a group has this kind. Raises `KubeError`."""
+    what = f"the API group {group}/{version}"
+    answer = await client.get(f"/apis/{group}/{version}", what=what)
+    try:
+        resources = msgspec.json.decode(answer.body, type=_ResourceList).resources
+    except msgspec.DecodeError as error:
+        raise fault("kube.wrong-kind", host=client.connection.place, what=what, detail="no resource list") from error
+    return any(resource.kind == kind for resource in resources)
 
 
 async def kubernetes_version(client: Client) -> str:

@@ -14,7 +14,7 @@ from clusters_app.flux.resources import KindSpec
 from clusters_app.flux.structs import Deployment, Lease
 
 from .client import Client
-from .discovery import Served, discover, rediscover
+from .discovery import Served, discover, has_kind, rediscover
 from .errors import KubeError, fault, http_date
 from .faults import ConnectionState
 from .kinds import STANDARD_KINDS
@@ -240,7 +240,7 @@ class _Round:
             if found := await self._read_version(spec, known.served_version, known.digest):
                 return found
             self.served = await rediscover(self.client, self.served, spec.group)
-        for version in self._versions(spec):
+        for version in await self._versions(spec):
             digest = known.digest if known and known.served_version == version else None
             if found := await self._read_version(spec, version, digest):
                 return found
@@ -254,15 +254,18 @@ class _Round:
                 return None
             raise
 
-    def _versions(self, spec: KindSpec) -> tuple[str, ...]:
-        """Newest first. Raises why the group could not be asked, or that it serves nothing that we know."""
+    async def _versions(self, spec: KindSpec) -> tuple[str, ...]:
+        """Newest first. Raises why the group could not be asked, or that it has the kind in unknown versions alone."""
         served = self.served.groups.get(spec.group, ()) if self.served else ()
         if self.served and spec.group in self.served.refused:
             raise self.served.refused[spec.group]
         versions = tuple(version for version in spec.versions if version in served)
-        if served and not versions:
-            raise fault("kube.version-unknown", host=self._place, what=spec.kind, detail=", ".join(served))
-        return versions
+        if versions or not served:
+            return versions
+        unknown = [version for version in served if await has_kind(self.client, spec.group, version, spec.kind)]
+        if unknown:
+            raise fault("kube.version-unknown", host=self._place, what=spec.kind, detail=", ".join(unknown))
+        return ()
 
     def _missing(self, spec: KindSpec) -> KindList:
         return KindList(spec.kind, "missing", error=fault("kube.not-installed", host=self._place, what=spec.kind))

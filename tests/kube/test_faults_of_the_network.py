@@ -1,4 +1,4 @@
-"""Faults below HTTP: for each the exact text, the kind of error, what the connection becomes, and how little is tried."""
+"""Faults below HTTP: the exact text of each, the kind of error, what the connection becomes, how little is tried."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -93,7 +93,9 @@ async def test_a_certificate_for_another_name(read: Read) -> None:
     with FakeApi([cluster], tls=authority().server_context(name="10.0.0.1")) as api:
         seen = await read(api.connection(cluster))
         place = f"127.0.0.1:{api.port}"
-    assert str(fault_of(seen)).startswith(f"The certificate of {place} is made out to another name: IP address mismatch")
+    assert str(fault_of(seen)).startswith(
+        f"The certificate of {place} is made out to another name: IP address mismatch"
+    )
     assert "tls-server-name" in fault_of(seen).remedy
     assert not cluster.requests
 

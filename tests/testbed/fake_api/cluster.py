@@ -114,19 +114,19 @@ class FakeCluster:
             return self.document(self._review(path.rpartition("/")[2], await request.json()), status=201)
         match path.strip("/").split("/"):
             case ["api", "v1", "namespaces", "kube-system"]:
-                document = {
-                    "apiVersion": "v1",
-                    "kind": "Namespace",
-                    "metadata": {"name": "kube-system", "uid": self.uid},
-                }
-                return self.document(document)
+                metadata = {"name": "kube-system", "uid": self.uid}
+                answer = self.document({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})
             case ["apis", group]:
-                return self._group(group)
+                answer = self._group(group)
+            case ["apis", group, version]:
+                answer = self._resources(group, version)
             case ["apis", group, version, "namespaces", "flux-system", "leases" | "deployments" as plural]:
-                return self._built_in(group, version, plural)
+                answer = self._built_in(group, version, plural)
             case ["apis", group, version, plural]:
-                return self._list(request, group, version, plural)
-        return self._not_found()
+                answer = self._list(request, group, version, plural)
+            case _:
+                answer = self._not_found()
+        return answer
 
     def _group(self, group: str) -> web.Response:
         versions = sorted({version for name, _, served in self._served.values() if name == group for version in served})
@@ -134,6 +134,14 @@ class FakeCluster:
             return self._not_found()
         entries = [{"groupVersion": f"{group}/{version}", "version": version} for version in versions]
         return self.document({"kind": "APIGroup", "apiVersion": "v1", "name": group, "versions": entries})
+
+    def _resources(self, group: str, version: str) -> web.Response:
+        found = [
+            {"name": plural, "kind": kind, "namespaced": True, "verbs": ["get", "list", "watch"]}
+            for kind, (name, plural, versions) in self._served.items()
+            if name == group and version in versions
+        ]
+        return self.document({"kind": "APIResourceList", "groupVersion": f"{group}/{version}", "resources": found})
 
     def _built_in(self, group: str, version: str, plural: str) -> web.Response:
         kind = {"leases": "LeaseList", "deployments": "DeploymentList"}[plural]
@@ -198,9 +206,12 @@ class FakeCluster:
     def _not_found(self) -> web.Response:
         return web.Response(text="404 page not found\n", status=404, headers=self._date())
 
+    def moment(self, later: timedelta = timedelta(0)) -> str:
+        """A moment of this cluster's clock, as HTTP writes it."""
+        return (datetime.now(UTC) + self.clock_offset + later).strftime("%a, %d %b %Y %H:%M:%S GMT")
+
     def _date(self) -> dict[str, str]:
-        moment = datetime.now(UTC) + self.clock_offset
-        return {"Date": moment.strftime("%a, %d %b %Y %H:%M:%S GMT")}
+        return {"Date": self.moment()}
 
     # --- self reviews -----------------------------------------------------------------------------------------------
 

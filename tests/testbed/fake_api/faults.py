@@ -95,6 +95,14 @@ def gzip_bomb(megabytes: int) -> FaultAnswer:
     return answer
 
 
+def damaged_gzip() -> FaultAnswer:
+    async def answer(_: web.Request, __: FakeCluster) -> web.Response:
+        headers = {"Content-Encoding": "gzip"}
+        return web.Response(body=b"\x1f\x8b\x08 not gzip", content_type="application/json", headers=headers)
+
+    return answer
+
+
 def endless(chunk: bytes, pause_seconds: float) -> FaultAnswer:
     """An answer without an end: a drip with a pause, a flood without one."""
 
