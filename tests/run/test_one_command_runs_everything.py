@@ -43,11 +43,15 @@ class Running:
         return said
 
     def programs(self) -> list[str]:
-        """Whatever was started with our data directory, also by children and after their parents died."""
+        """Whatever was started with our data directory, also by children and after their parents died.
+
+        Valkey writes its title over its environment; it works in the data directory instead.
+        """
         found = []
         for folder in Path("/proc").glob("[0-9]*"):
             try:
-                if self.mark.encode() in (folder / "environ").read_bytes().split(b"\0"):
+                is_marked = self.mark.encode() in (folder / "environ").read_bytes().split(b"\0")
+                if is_marked or (folder / "cwd").readlink().is_relative_to(self.folder):
                     found.append((folder / "cmdline").read_bytes().replace(b"\0", b" ").decode())
             except OSError:  # it ended while we looked
                 continue
