@@ -78,10 +78,15 @@ def write_tree(repository: pygit2.Repository, base: pygit2.Oid | None, changes: 
     """
     written = _write(repository, base, _nest(changes), "")
     if written is None:
-        written = repository.TreeBuilder().write()
+        written = empty_tree(repository)
     if written == base:
         raise GitPermanent("git.commit.empty")
     return written
+
+
+def empty_tree(repository: pygit2.Repository) -> pygit2.Oid:
+    """The tree without any file."""
+    return repository.TreeBuilder().write()
 
 
 def _nest(changes: Changes) -> _Nested:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pygit2
@@ -11,7 +12,7 @@ from pygit2.enums import ConfigLevel, ObjectType
 from clusters_app.egress import Policy
 
 from . import history, operations
-from .commits import Changes, Commit, Message, describe, write_commit, write_tree
+from .commits import Author, Changes, Commit, Message, describe, empty_tree, write_commit, write_tree
 from .credentials import Remote
 from .environment import local_environment
 from .errors import GitError, GitPermanent, GitTransient
@@ -29,6 +30,7 @@ for _level in (ConfigLevel.SYSTEM, ConfigLevel.XDG, ConfigLevel.GLOBAL):
     pygit2.settings.search_path[_level] = "/nonexistent"
 
 _HEADS = "refs/heads/"
+_NOTHING = Message("Nothing", Author("flotilla", "flotilla@localhost"), datetime.fromtimestamp(0, UTC))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,18 @@ class Mirror:
         self._commit_object(sha)
         route = self._route(remote, policy)
         self._push(operations.push(self.path, route.address, branch, sha, expect), route, branch)
+
+    def may_push(self, remote: Remote, policy: Policy) -> bool:
+        """Whether the credential may write branches. Asks the server and changes nothing there."""
+        route = self._route(remote, policy)
+        nothing = write_commit(self._repository, empty_tree(self._repository), (), _NOTHING)
+        try:
+            self._run_to_success(operations.try_push(self.path, route.address, nothing), route, None)
+        except GitPermanent as error:
+            if error.code == "git.forbidden":
+                return False
+            raise
+        return True
 
     def delete_branch(self, remote: Remote, policy: Policy, branch: str, expect: str) -> None:
         """Delete the remote's branch if it is at `expect`; GitPermanent `git.push.stale` if it is not, or is gone."""

@@ -35,6 +35,21 @@ def push(mirror: Path, address: Address, branch: str, sha: str, expect: str | No
     return _push(mirror, address, ref, check_sha(sha), check_sha(expect) if expect else "")
 
 
+def try_push(mirror: Path, address: Address, sha: str) -> Operation:
+    """Ask for the right to push and stop there: the server checks the credential, and no ref moves."""
+    ref = "refs/heads/flotilla/nothing"
+    return _on(
+        mirror,
+        "push",
+        "--dry-run",
+        "--porcelain",
+        "--no-verify",
+        "--end-of-options",
+        address.url,
+        f"{check_sha(sha)}:{ref}",
+    )
+
+
 def delete(mirror: Path, address: Address, branch: str, expect: str) -> Operation:
     """Delete `branch` only if it is at `expect` now."""
     return _push(mirror, address, f"refs/heads/{check_branch(branch)}", "", check_sha(expect))
