@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.conf import settings
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from clusters_app.egress import Session
@@ -58,7 +59,7 @@ def forge_of(repository: Repository) -> Iterator[Forge]:
     """The repository's forge, with its connections closed at the end."""
     remote = remote_of(repository)
     token = remote.credential.token if isinstance(remote.credential, TokenCredential) else None
-    git = RemoteRepository(mirror_of(repository), remote, policy(), FLOTILLA)
+    git = RemoteRepository(mirror_of(repository), remote, policy(), FLOTILLA, timezone.now())
     with Session(policy(), ca_pem=repository.ca_pem or None) as session:
         access = Access(
             url=repository.url,

@@ -1,6 +1,7 @@
 """Adding repositories: the URL and token are checked by a worker, line by line, before anything is stored."""
 
 from collections.abc import Iterator
+from shutil import rmtree
 from typing import Any
 
 from django.conf import settings
@@ -197,4 +198,4 @@ def remove_repository(*, repository: Repository, actor: Actor) -> None:
         repository.promotions.all().delete()
         repository.releases.all().delete()
         repository.delete()
-        transaction.on_commit(mirror.delete)
+        transaction.on_commit(lambda: rmtree(mirror.path, ignore_errors=True))

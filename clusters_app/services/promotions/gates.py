@@ -55,6 +55,10 @@ def upstream_is_live(promotion: Promotion, now: datetime) -> Verdict:
         for each in placed
     }
     names = {"source": promotion.source, "version": promotion.version_after}
+    if len(stages) == 1 and stages[0].content_hash != promotion.release.content_hash:
+        names["newer"] = stages[0].version
+        text = _("%(source)s has moved on to %(newer)s before %(version)s was proven live there.") % names
+        return Verdict("upstream", passed=False, text=text, evidence=evidence)
     if any(each.state != AppOnCluster.State.LIVE or each.commit != each.stage.commit for each in placed):
         text = _("%(version)s is not live on every cluster of %(source)s yet.") % names
         return Verdict("upstream", passed=False, text=text, evidence=evidence)

@@ -14,7 +14,7 @@ from clusters_app.repo.graph import FleetGraph
 from clusters_app.repo.history import PastCommit
 from clusters_app.repo.plan import plan_promotion
 from clusters_app.repo.plan_model import Plan
-from clusters_app.repo.rules import Rules
+from clusters_app.repo.rules import read_rules
 from clusters_app.repo.tree import Tree, TreeError
 from clusters_app.services.errors import ServiceError
 from clusters_app.services.graphs import fleet_graph
@@ -99,16 +99,11 @@ def plan(
         [app.name for app in apps],
         source.name,
         target.name,
-        rules=rules_of(tree),
+        rules=read_rules(tree),
         history=MirrorHistory(mirror, base),
         answers=answers,
     )
     return Planned(found, base, tree, graph, _clusters_touched(graph, found, target.name))
-
-
-def rules_of(tree: Tree) -> Rules:
-    """The repository's own rules over the defaults."""
-    return Rules.of_tree(tree)
 
 
 def _repository_of(apps: Sequence[App]) -> Repository:

@@ -21,7 +21,7 @@ PAUSE = timedelta(seconds=10)
 PAUSE_FAILED = timedelta(seconds=30)
 
 #: What a target is called while its app is in that state on the cluster.
-TARGET_STATES = {
+TARGET_STATES: dict[str, str] = {
     AppOnCluster.State.WAITING: Target.MERGED,
     AppOnCluster.State.SUSPENDED: Target.MERGED,
     AppOnCluster.State.FETCHED: Target.FETCHED,
@@ -133,20 +133,19 @@ def _store(target: PromotionTarget, progress: Progress, *, is_overtaken: bool, n
 def _move_promotion(promotion: Promotion, *, is_overtaken: bool, now: datetime) -> None:
     with transaction.atomic():
         states = list(promotion.targets.values_list("state", "cluster_name", "text"))
-        to, why, changes = _next_state(states, is_overtaken=is_overtaken, now=now)
+        to, why = _next_state(states, is_overtaken=is_overtaken)
         if to != promotion.state:
-            move(promotion=promotion, to=to, why=why, **changes)
+            move(promotion=promotion, to=to, why=why, verified_at=now if to == S.VERIFIED else None)
 
 
-def _next_state(
-    targets: Sequence[tuple[str, str, str]], *, is_overtaken: bool, now: datetime
-) -> tuple[str, str, dict[str, object]]:
+def _next_state(targets: Sequence[tuple[str, str, str]], *, is_overtaken: bool) -> tuple[str, str]:
+    """The promotion's state and the sentence for its timeline, from `(state, cluster, text)` of each target."""
     failing = [f"{name}: {text}" for state, name, text in targets if state == Target.FAILING]
     live = [name for state, name, _text in targets if state == Target.VERIFIED]
     if targets and len(live) == len(targets):
-        return S.VERIFIED, _("Live on %(clusters)s.") % {"clusters": ", ".join(live)}, {"verified_at": now}
+        return S.VERIFIED, _("Live on %(clusters)s.") % {"clusters": ", ".join(live)}
     if is_overtaken:
-        return S.OVERTAKEN, _("A later commit changed the promoted values before this was live everywhere."), {}
+        return S.OVERTAKEN, _("A later commit changed the promoted values before this was live everywhere.")
     if failing:
-        return S.FAILED, "; ".join(failing), {}
-    return S.ROLLING_OUT, _("Live on %(live)d of %(all)d clusters.") % {"live": len(live), "all": len(targets)}, {}
+        return S.FAILED, "; ".join(failing)
+    return S.ROLLING_OUT, _("Live on %(live)d of %(all)d clusters.") % {"live": len(live), "all": len(targets)}

@@ -17,9 +17,10 @@ def pull_request_title(promotion: Promotion) -> str:
 
 def pull_request_body(promotion: Promotion) -> str:
     plan = promotion.plan
+    page = settings.FLOTILLA_PUBLIC_URL + promotion.get_absolute_url()
     parts = [
-        f"Carries the release of **{promotion.slot}** from {promotion.source} into {promotion.target}. "
-        f"[Plan, gates and progress]({settings.FLOTILLA_PUBLIC_URL}{promotion.get_absolute_url()})",
+        f"Carries the release of **{promotion.slot}** from {promotion.source} into {promotion.target}.",
+        f"[Plan, gates and progress]({page})",
         _table(
             ["file", "value", str(promotion.target), "becomes"],
             [[edit["file"], _path(edit["path"]), edit["old"], edit["new"]] for edit in plan["edits"]],

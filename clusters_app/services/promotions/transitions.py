@@ -8,7 +8,7 @@ from clusters_app.services.audit import SYSTEM, Actor
 
 S = Promotion.State
 
-_BEFORE_MERGE = {S.OPEN, S.CONFLICT, S.HUMAN_EDITED, S.MERGED, S.CLOSED, S.SUPERSEDED, S.ABORTED, S.BLOCKED}
+_BEFORE_MERGE: set[str] = {S.OPEN, S.CONFLICT, S.HUMAN_EDITED, S.MERGED, S.CLOSED, S.SUPERSEDED, S.ABORTED, S.BLOCKED}
 
 #: From each state, where it may go. What is absent ends there.
 TRANSITIONS: dict[str, set[str]] = {
