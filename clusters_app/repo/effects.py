@@ -8,7 +8,10 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from clusters_app.repo import fields
 from clusters_app.repo.documents import Value, mapping, parse, sequence, text
+from clusters_app.repo.edit import set_value
+from clusters_app.repo.edit_paths import Path
 from clusters_app.repo.graph import FleetGraph, FluxKustomizationNode
 from clusters_app.repo.image_reference import ImageReference
 from clusters_app.repo.kustomize import KUSTOMIZATION_NAMES
@@ -47,11 +50,15 @@ def without_effect(
     changed = builds.changes(files)
     if changed is None:
         return []
-    refusals = []
-    for edit in values:
-        if not _shows(edit, changed, values) and builds.is_idle(edit, files, values):
-            refusals.append(_refusal(builds, edit, apps))
-    return refusals
+    idle = [edit for edit in values if not _shows(edit, changed, values) and builds.is_idle(edit, files)]
+    # Tag and digest name one artifact: where one of them decides, the other goes along so that it does not lie.
+    effective = {_artifact(edit) for edit in values if edit not in idle}
+    return [_refusal(builds, edit, apps) for edit in idle if _artifact(edit) not in effective]
+
+
+def _artifact(edit: ValueEdit) -> tuple[str, int, Path]:
+    is_reference = edit.leaf is not None and fields.reference_fields(edit.leaf)
+    return edit.file, edit.document, edit.path[:-1] if is_reference else edit.path
 
 
 def _shows(edit: ValueEdit, changed: Iterable[str], edits: Sequence[ValueEdit]) -> bool:
@@ -109,10 +116,8 @@ class _Builds:
             changed += [old[key] for key in old.keys() - new.keys()]
         return changed if compared else None
 
-    def is_idle(self, edit: ValueEdit, files: Mapping[str, bytes | None], edits: Sequence[ValueEdit]) -> bool:
+    def is_idle(self, edit: ValueEdit, files: Mapping[str, bytes | None]) -> bool:
         """Whether leaving this one edit out leaves every build as it is."""
-        from clusters_app.repo.edit import set_value
-
         data = files.get(edit.file)
         if data is None:
             return False
@@ -167,7 +172,7 @@ def _effective(value: Value) -> Value:
         return value
     decides = next((name for name in order if name in reference), None)
     kept = {decides: reference[decides]} if decides else reference
-    return {**value, "spec": {**mapping(value, "spec"), "ref": kept}}
+    return {**value, "spec": {**mapping(value, "spec"), "ref": dict(kept)}}
 
 
 def _flatten(value: object, key: tuple[str, ...], found: Signature) -> None:

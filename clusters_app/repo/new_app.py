@@ -69,9 +69,14 @@ def _target_of(scope: Scope, graph: FleetGraph, place: AppPlace) -> tuple[tuple[
     return None
 
 
+def _inside(place: AppPlace) -> list[str]:
+    """The files of the app's own directory. A base beside it is shared by where it stands, also when only one uses it."""
+    return [path for path in place.files if path.startswith(f"{place.path}/")]
+
+
 def _facts(scope: Scope, place: AppPlace) -> Iterator[Remark]:
     """What belongs to the source's environment and cannot be copied blindly."""
-    for path in place.files:
+    for path in _inside(place):
         verdict = scope.rules.of_file(path, app=scope.app, to=scope.environments[1])
         if verdict.action in (Action.KEEP, Action.NEVER):
             yield Remark("fact", scope.app, path, (), path, None, verdict.why, "write the target's own file first")
@@ -104,13 +109,12 @@ def _fact(scope: Scope, path: str, leaf: Leaf) -> str:
 
 
 def _copy(scope: Scope, outcome: FileOutcome, place: AppPlace, directory: str) -> None:
-    for path in place.files:
-        if path.startswith(f"{place.path}/"):
-            try:
-                data = scope.tree.read(path)
-            except TreeError as error:
-                outcome.asks.append(Remark(error.code, scope.app, path, (), path, None, str(error), "copy it by hand"))
-                continue
+    for path in _inside(place):
+        try:
+            data = scope.tree.read(path)
+        except TreeError as error:
+            outcome.asks.append(Remark(error.code, scope.app, path, (), path, None, str(error), "copy it by hand"))
+        else:
             outcome.files[f"{directory}/{path.removeprefix(place.path + '/')}"] = without_policy_markers(data)
 
 

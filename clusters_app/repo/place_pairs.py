@@ -80,7 +80,12 @@ def _pairs_of_single_files(graph: FleetGraph, pair: PlacePair) -> list[FilePair]
 
 
 def _is_file(each: FilePair, pair: PlacePair) -> bool:
-    return each.source in pair.source.files and each.target in pair.target.files
+    return each.source in own_files(pair.source) and each.target in own_files(pair.target)
+
+
+def own_files(place: AppPlace) -> frozenset[str]:
+    """The files of a place; the one file that it is, where it is a file."""
+    return frozenset({*place.files, place.path})
 
 
 def kustomization_files(pair: PlacePair) -> Iterator[tuple[FilePair, int, int]]:

@@ -150,8 +150,7 @@ def _written(tree: Tree, apps: Sequence[str], outcome: FileOutcome) -> tuple[lis
             remark = Remark(error.code, apps[0], edit.file, edit.path, edit.new, edit.old, error.reason, remedy)
             outcome.refusals.append(remark)
         else:
-            kind = "insert" if edit.kind == "insert" else "remove" if edit.kind == "remove" else "set"
-            edits.append(Edit(kind, edit.file, edit.path, edit.old, edit.new, apps[0]))
+            edits.append(Edit(edit.kind, edit.file, edit.path, edit.old, edit.new, apps[0]))
     return edits, files
 
 

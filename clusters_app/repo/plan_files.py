@@ -11,9 +11,9 @@ from clusters_app.repo.edit_paths import Path
 from clusters_app.repo.graph import FleetGraph
 from clusters_app.repo.kustomize import KUSTOMIZATION_NAMES
 from clusters_app.repo.leaves import without_markers
-from clusters_app.repo.place_pairs import FilePair, PlacePair, kustomization_files, pair_files
+from clusters_app.repo.place_pairs import FilePair, PlacePair, kustomization_files, own_files, pair_files
 from clusters_app.repo.plan_model import Remark
-from clusters_app.repo.plan_values import Outcome, Scope, ValueEdit, decide_documents, names_file
+from clusters_app.repo.plan_values import Outcome, Scope, decide_documents, names_file
 from clusters_app.repo.rules import Action
 from clusters_app.repo.tree import TreeError, is_binary
 
@@ -39,7 +39,7 @@ def decide_places(scope: Scope, graph: FleetGraph, pair: PlacePair) -> FileOutco
     for each in pairs:
         outcome.add(_both(inner, each))
     for each, *documents in kustomization_files(pair):
-        if each.target not in pair.target.files:
+        if each.target not in own_files(pair.target):
             outcome.add(_flux_kustomization(inner, graph, pair, each, (documents[0], documents[1])))
     return outcome
 
@@ -218,7 +218,3 @@ class _uses:  # noqa: N801 (it reads as the predicate that it is)
             return re.search(rf"\$\{{{re.escape(keys[-1])}\b", self._text) is not None
         name = keys[-2].partition("=")[2].partition(",")[0] if len(keys) > 1 else ""
         return bool(name) and name in self._text
-
-
-def as_value_edits(outcome: Outcome) -> list[ValueEdit]:
-    return outcome.edits

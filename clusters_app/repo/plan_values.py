@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from clusters_app.repo import fields
 from clusters_app.repo.compare import Difference, Parsed, differences, is_same, only_there, parsed, users_of
@@ -23,7 +24,7 @@ from clusters_app.repo.versions import is_range, is_surely_newer
 class ValueEdit:
     """One value to set, insert or remove. `content` is what an insertion writes, behind its sibling `after`."""
 
-    kind: str
+    kind: Literal["set", "insert", "remove"]
     file: str
     document: int
     path: Path

@@ -14,7 +14,7 @@ from clusters_app.repo.edit_paths import Path
 from clusters_app.repo.graph import FleetGraph
 from clusters_app.repo.image_reference import ImageReference
 from clusters_app.repo.leaves import Leaf
-from clusters_app.repo.place_pairs import PlacePair, kustomization_files
+from clusters_app.repo.place_pairs import PlacePair, kustomization_files, own_files
 from clusters_app.repo.plan_model import path_as_json, path_as_text
 from clusters_app.repo.rules import Action, Rules
 from clusters_app.repo.tree import Tree
@@ -49,7 +49,7 @@ def promoted_values(
 
 
 def _of_place(tree: Tree, app: str, environment: str, place: AppPlace, rules: Rules) -> Iterable[PromotedValue]:
-    for path in place.files:
+    for path in sorted(own_files(place)):
         try:
             file = parsed(tree, path)
         except EditRefused:
@@ -60,7 +60,7 @@ def _of_place(tree: Tree, app: str, environment: str, place: AppPlace, rules: Ru
             yield from _of_leaves(app, environment, path, leaves, rules)
     pair = PlacePair(app, environment, environment, place, place)
     for each, number, _ in kustomization_files(pair):
-        if each.target not in place.files:
+        if each.target not in own_files(place):
             try:
                 leaves = parsed(tree, each.target).documents[number]
             except (EditRefused, IndexError):
