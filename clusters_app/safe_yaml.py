@@ -15,15 +15,16 @@ import yaml
 from clusters_app.ingest import IngestError, JsonValue, clamp
 
 NETWORK_BYTES = 256 * 1024
-NETWORK_NODES = 20_000
+NETWORK_EVENTS = 40_000
 REPOSITORY_BYTES = 4 * 1024 * 1024
-REPOSITORY_NODES = 400_000
+REPOSITORY_EVENTS = 500_000
 REPOSITORY_SECONDS = 10.0
 MAX_DEPTH = 50
 REPOSITORY_DEPTH = 100
 
 
-class Place(msgspec.Struct, frozen=True):
+# `gc=False`: these hold no containers, and a large file makes half a million of them for the collector to walk.
+class Place(msgspec.Struct, frozen=True, gc=False):
     """Where a node stands: `start` and `end` in characters of `Parsed.text`, lines from one, columns from zero.
 
     As PyYAML's marks: `start` is before an anchor or tag, `end` of a block collection or block scalar is where the next
@@ -37,7 +38,7 @@ class Place(msgspec.Struct, frozen=True):
     end_line: int
 
 
-class Scalar(msgspec.Struct, frozen=True):
+class Scalar(msgspec.Struct, frozen=True, gc=False):
     """`style` is "" for plain, else one of ' " | >; `text` is the value with quotes, escapes and folding undone."""
 
     text: str
@@ -112,14 +113,14 @@ class Parsed(msgspec.Struct, frozen=True):
 
 class _Limits(msgspec.Struct, frozen=True):
     max_bytes: int
-    nodes: int
+    events: int
     depth: int
     seconds: float
     strict: bool
 
 
-_NETWORK = _Limits(NETWORK_BYTES, NETWORK_NODES, MAX_DEPTH, seconds=5.0, strict=True)
-_REPOSITORY = _Limits(REPOSITORY_BYTES, REPOSITORY_NODES, REPOSITORY_DEPTH, REPOSITORY_SECONDS, strict=False)
+_NETWORK = _Limits(NETWORK_BYTES, NETWORK_EVENTS, MAX_DEPTH, seconds=5.0, strict=True)
+_REPOSITORY = _Limits(REPOSITORY_BYTES, REPOSITORY_EVENTS, REPOSITORY_DEPTH, REPOSITORY_SECONDS, strict=False)
 
 
 def load_network(data: bytes | str) -> JsonValue:
@@ -219,13 +220,31 @@ def _documents(text: str, limits: _Limits) -> Iterator[Document]:
     # The C parser counts a byte order mark as no character and the rest of the world as one.
     offset = 1 if text.startswith(_BOM) else 0
     composer = _Composer(offset, limits)
+    for event in _events(text[offset:], limits):
+        document = composer.take(event)
+        if document is not None:
+            yield document
+
+
+def events(text: str) -> Iterator[yaml.Event]:
+    """PyYAML's own events of a repository's text, for who must see more than nodes show; within the same limits.
+
+    A byte order mark must be cut off before: the C parser's marks do not count it. Raises `IngestError`.
+    """
+    return _events(text, _REPOSITORY)
+
+
+def _events(text: str, limits: _Limits) -> Iterator[yaml.Event]:
+    ends_at = time.monotonic() + limits.seconds
     try:
-        for event in yaml.parse(text[offset:], Loader=yaml.CSafeLoader):
-            document = composer.take(event)
-            if document is not None:
-                yield document
+        for count, event in enumerate(yaml.parse(text, Loader=yaml.CSafeLoader)):
+            if count > limits.events:
+                raise _error("yaml.too-many-nodes", f"there are more than {limits.events} values", _line(event))
+            if count % 256 == 0 and time.monotonic() > ends_at:
+                raise _error("yaml.too-slow", f"reading took longer than {limits.seconds:g} s", _line(event))
+            yield event
     except yaml.MarkedYAMLError as error:
-        raise _not_yaml(text[offset:], error.problem_mark) from None
+        raise _not_yaml(text, error.problem_mark) from None
     except yaml.YAMLError as error:
         position = getattr(error, "position", 0)
         raise _error("yaml.not-yaml", "this is not YAML", text.count("\n", 0, position) + 1) from None
@@ -260,8 +279,6 @@ class _Composer:
     def __init__(self, offset: int, limits: _Limits) -> None:
         self._offset = offset
         self._limits = limits
-        self._ends_at = time.monotonic() + limits.seconds
-        self._nodes = 0
         self._index = -1
         self._begin(1)
 
@@ -296,15 +313,7 @@ class _Composer:
         line = self._line if root is None or is_empty else root.place.line
         return Document(self._index, line, None if is_empty else root, tuple(self._duplicates))
 
-    def _count(self, event: yaml.Event) -> None:
-        self._nodes += 1
-        if self._nodes > self._limits.nodes:
-            raise _error("yaml.too-many-nodes", f"there are more than {self._limits.nodes} values", _line(event))
-        if self._nodes % 256 == 0 and time.monotonic() > self._ends_at:
-            raise _error("yaml.too-slow", f"reading took longer than {self._limits.seconds:g} s", _line(event))
-
     def _scalar(self, event: yaml.ScalarEvent) -> Scalar:
-        self._count(event)
         self._refuse_properties(event)
         if self._limits.strict and "\0" in event.value:
             raise _error("yaml.control-character", "there is a NUL character in a value", _line(event))
@@ -314,7 +323,6 @@ class _Composer:
         return node
 
     def _alias(self, event: yaml.AliasEvent) -> Alias:
-        self._count(event)
         if self._limits.strict:
             raise _error("yaml.alias", "anchors and aliases are not allowed here", _line(event))
         if event.anchor not in self._anchors:
@@ -322,7 +330,6 @@ class _Composer:
         return Alias(event.anchor, self._anchors[event.anchor], self._place(event, event))
 
     def _open(self, event: yaml.CollectionStartEvent) -> None:
-        self._count(event)
         self._refuse_properties(event)
         if len(self._stack) >= self._limits.depth:
             raise _error("yaml.too-deep", f"this is nested deeper than {self._limits.depth} levels", _line(event))
