@@ -97,10 +97,13 @@ class LocalForge:
         )
 
     def find(self, *, head: str, base: str) -> list[PullRequest]:
-        return [self._now(found) for found in self._store.of_base(base) if found.head_branch == head]
+        found = [each for each in self._store.of_base(base) if each.head_branch == head]
+        heads = self._git.heads() if any(each.state is State.OPEN for each in found) else {}
+        return [_now(each, heads) for each in found]
 
     def read(self, number: int) -> PullRequest:
-        return self._now(self._stored(number))
+        found = self._stored(number)
+        return _now(found, self._git.heads()) if found.state is State.OPEN else found
 
     def create(self, draft: Draft) -> PullRequest:
         heads = self._git.heads()
@@ -116,7 +119,7 @@ class LocalForge:
             raise forge_error("forge.already-open", head=draft.head) from error
         if draft.labels:
             self._store.put_labels(made.number, draft.labels)
-        return self.read(made.number)
+        return self._stored(made.number)
 
     def update(self, number: int, *, title: str, body: str) -> PullRequest:
         self._stored(number)
@@ -177,9 +180,9 @@ class LocalForge:
             raise forge_error("forge.not-found", host=self._full_name, path=f"#{number}")
         return found
 
-    def _now(self, found: PullRequest) -> PullRequest:
-        """An open one with the head that its branch has on the remote now."""
-        if found.state is not State.OPEN:
-            return found
-        head = self._git.heads().get(found.head_branch)
-        return found if head is None else replace(found, head_sha=head)
+
+def _now(found: PullRequest, heads: Mapping[str, str]) -> PullRequest:
+    """An open one with the head that its branch has on the remote now."""
+    if found.state is not State.OPEN or found.head_branch not in heads:
+        return found
+    return replace(found, head_sha=heads[found.head_branch])

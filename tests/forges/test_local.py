@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from ipaddress import ip_network
 from pathlib import Path
 
+import pygit2
 import pytest
 
 from clusters_app.egress import Policy
@@ -26,23 +27,22 @@ ADA = Author("Ada", "ada@example.org")
 POLICY = Policy(allow_networks=(ip_network("127.0.0.0/8"), ip_network("::1/128")))
 
 
-class PersonsClone:
-    """Somebody who pushes with a mirror of her own."""
+class Person:
+    """Somebody whose commits arrive in the served repository by some way that is not Flotilla's."""
 
-    def __init__(self, path: Path, remote: Remote) -> None:
-        self._mirror = Mirror.open(path)
-        self._remote = remote
+    def __init__(self, served: Path) -> None:
+        self._mirror = Mirror.open(served)
+        self._repository = pygit2.Repository(str(served))
 
     def commit(self, branch: str, files: dict[str, str], *, base: str = "main") -> str:
         heads = self.heads()
-        parent = heads.get(branch) or heads.get(base)
         changes = {path: text.encode() for path, text in files.items()}
-        sha = self._mirror.commit(parent, changes, Message("Change", ADA, NOON))
-        self._mirror.push(self._remote, POLICY, branch, sha, heads.get(branch))
+        sha = self._mirror.commit(heads.get(branch) or heads.get(base), changes, Message("Change", ADA, NOON))
+        self._repository.references.create(f"refs/heads/{branch}", sha, force=True)
         return sha
 
     def heads(self) -> dict[str, str]:
-        return dict(self._mirror.fetch(self._remote, POLICY).branches)
+        return self._mirror.branches()
 
     def contains(self, sha: str, head: str) -> bool:
         return self._mirror.is_ancestor(head, sha)
@@ -69,44 +69,51 @@ def remote(server: GitServer) -> Remote:
 
 
 @pytest.fixture
-def clone(remote: Remote, tmp_path: Path) -> PersonsClone:
-    clone = PersonsClone(tmp_path / "clone.git", remote)
-    clone.commit("main", {"README.md": "# Fleet\n"})
-    return clone
+def person(server: GitServer) -> Person:
+    person = Person(server.root / "acme/fleet.git")
+    person.commit("main", {"README.md": "# Fleet\n"})
+    return person
 
 
 def local_forge(mirror: Path, remote: Remote) -> LocalForge:
-    git = RemoteRepository(Mirror.open(mirror), remote, POLICY, Author("Flotilla", "flotilla@example.org"), NOON)
+    git = RemoteRepository(
+        Mirror.open(mirror, allow_file=True), remote, POLICY, Author("Flotilla", "flotilla@example.org"), NOON
+    )
     return LocalForge(MemoryStore(), git, full_name=remote.url, clone_url=remote.url, actor="flotilla")
 
 
 @pytest.fixture
-def stage(clone: PersonsClone, remote: Remote, tmp_path: Path) -> Stage:
-    return Stage(local_forge(tmp_path / "mirror.git", remote), clone)
+def over_https(person: Person, remote: Remote, tmp_path: Path) -> Stage:
+    return Stage(local_forge(tmp_path / "mirror.git", remote), person)
 
 
 class TestLocal(ForgeContract):
-    pass
+    @pytest.fixture
+    def stage(self, tmp_path: Path) -> Stage:
+        """A directory as the remote, as in the demo: the same git, ten times faster than over HTTPS."""
+        served = tmp_path / "served.git"
+        person = Person(served)
+        person.commit("main", {"README.md": "# Fleet\n"})
+        return Stage(local_forge(tmp_path / "mirror.git", Remote(f"file://{served}")), person)
 
 
-def test_the_merge_commit_carries_title_message_and_trailers(stage: Stage, clone: PersonsClone) -> None:
-    head = clone.commit("flotilla/prod.app", {"a.yaml": "1\n"})
-    number = stage.open()
-    merged = stage.forge.merge(number, head=head, title="Promote", message="Why.\n\nFlotilla-Promotion: 7")
-    clone.heads()
-    assert clone.message(merged).startswith("Promote\n\nWhy.")
-    assert trailer(clone.message(merged), "Flotilla-Promotion") == "7"
+def test_the_merge_commit_carries_title_message_and_trailers(over_https: Stage, person: Person) -> None:
+    head = person.commit("flotilla/prod.app", {"a.yaml": "1\n"})
+    number = over_https.open()
+    merged = over_https.forge.merge(number, head=head, title="Promote", message="Why.\n\nFlotilla-Promotion: 7")
+    assert person.message(merged).startswith("Promote\n\nWhy.")
+    assert trailer(person.message(merged), "Flotilla-Promotion") == "7"
 
 
 def test_a_reader_s_token_lacks_the_right_to_push(
-    stage: Stage, remote: Remote, clone: PersonsClone, tmp_path: Path
+    over_https: Stage, remote: Remote, person: Person, tmp_path: Path
 ) -> None:
     reader = Remote(remote.url, TokenCredential(Secret("reader-token")), remote.ca_pem)
     forge = local_forge(tmp_path / "reader.git", reader)
     assert [missing.code for missing in forge.rights().missing] == ["right.push"]
-    before = clone.heads()
-    assert stage.forge.rights().missing == ()
-    assert clone.heads() == before
+    before = person.heads()
+    assert over_https.forge.rights().missing == ()
+    assert person.heads() == before
 
 
 def test_an_empty_remote_is_described_as_empty(server: GitServer, tmp_path: Path) -> None:
