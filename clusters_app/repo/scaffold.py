@@ -7,8 +7,9 @@ once, and everything else in a repository is foreign and never written.
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 import msgspec
 import yaml
@@ -70,8 +71,12 @@ def scaffold(model: FleetModel) -> dict[str, bytes]:
 
 
 def plan_scaffold(tree: Tree, model: FleetModel) -> ScaffoldPlan:
-    """What is to be written so that a tree has the fleet; a second run plans nothing."""
+    """What is to be written so that a tree has the fleet; a second run plans nothing.
+
+    Raises TreeError when a file, a link or a submodule stands where a directory has to be.
+    """
     wanted = scaffold(model)
+    _check_directories(tree, wanted)
     locked = _locked(tree)
     changes: dict[str, bytes] = {}
     conflicts = []
@@ -91,6 +96,12 @@ def plan_scaffold(tree: Tree, model: FleetModel) -> ScaffoldPlan:
     if _current(tree, LOCK_PATH) != lock and (written or not locked):
         written[LOCK_PATH] = lock
     return ScaffoldPlan(written, tuple(conflicts))
+
+
+def _check_directories(tree: Tree, wanted: Iterable[str]) -> None:
+    needed = {str(parent) for path in wanted for parent in PurePosixPath(path).parents}
+    for path in needed & tree.files().keys():
+        raise TreeError("tree.not-a-directory", path, "a file or a link is in the way of a directory")
 
 
 def with_paths(model: FleetModel) -> FleetModel:
