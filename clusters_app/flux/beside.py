@@ -23,7 +23,9 @@ from .verdicts import Health
 Finding = tuple[Health, str, Condition | None]
 KindRule = Callable[[Resource, datetime], Finding | None]
 
-_ON_ITS_WAY = frozenset({"Creating", "Deleting", "Provisioning", "Issuing", "Pending", "InProgress", "Progressing", "Waiting"})
+_ON_ITS_WAY = frozenset(
+    {"Creating", "Deleting", "Provisioning", "Issuing", "Pending", "InProgress", "Progressing", "Waiting"}
+)
 _FLUX_V1_IMAGES = ("fluxcd/flux", "weaveworks/flux")
 
 
@@ -55,7 +57,11 @@ def terraform(resource: Resource, _: datetime) -> Finding | None:
     if ready and ready.status == "Unknown" and ready.reason == "TerraformPlannedWithChanges" and pending_plan(resource):
         return Health.PENDING_APPROVAL, "approval", ready
     is_ready = ready is not None and ready.status == "True" and not _is_old(resource, ready)
-    return (Health.DEGRADED, "drifted", condition(resource, "Apply") or ready) if is_ready and has_drifted(resource) else None
+    return (
+        (Health.DEGRADED, "drifted", condition(resource, "Apply") or ready)
+        if is_ready and has_drifted(resource)
+        else None
+    )
 
 
 def pending_plan(resource: Terraform) -> str:
@@ -98,7 +104,11 @@ def canary(resource: Resource, _: datetime) -> Finding | None:
         return None
     health = _CANARY_PHASES.get(phase, Health.PROGRESSING)
     found = condition(resource, "Promoted")
-    return health, _CANARY_RULES.get(health, "in-progress"), found or Condition("phase", "Unknown", phase, f"phase {phase}")
+    return (
+        health,
+        _CANARY_RULES.get(health, "in-progress"),
+        found or Condition("phase", "Unknown", phase, f"phase {phase}"),
+    )
 
 
 _CANARY_RULES = {

@@ -27,6 +27,7 @@ from .verdicts import Verdict
 from .waiting import unhealthy_names
 
 _URL = re.compile(r"\b(?:https?|oci|ssh)://[^\s\"'>]+")
+_UNPACKED = re.compile(r"(?<!\w)/tmp/[\w.\-]+/(?:source/)?")
 _DIALED = re.compile(r"(?:dial tcp:? (?:lookup )?|for host )(?P<host>[\w.\-\[\]:]+)")
 _FLUX_NAMES = {
     "Kustomization": "kustomization",
@@ -119,7 +120,7 @@ class Case:
         return reference.name if reference and reference.name else f"{self.ref.name}-auth"
 
     def _ca_field(self) -> str:
-        """Where a CA goes: a GitRepository takes `ca.crt` from its credentials, everything else from `certSecretRef`."""
+        """Where a CA goes: a GitRepository has `ca.crt` beside its credentials, everything else `certSecretRef`."""
         return "spec.secretRef" if isinstance(self.resource, GitRepository) else "spec.certSecretRef"
 
     def _source(self) -> str:
@@ -159,7 +160,9 @@ def name_of(ref: ObjectRef) -> str:
 
 
 def first_line(text: str) -> str:
-    return next((line.strip() for line in text.splitlines() if line.strip()), "")[:300]
+    """The first line that says something, with paths as they stand in the repository."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return _UNPACKED.sub("", line)[:300]
 
 
 def without_userinfo(url: str) -> str:
@@ -178,7 +181,11 @@ def host_of(url: str) -> str:
 def reconcile_command(ref: ObjectRef) -> str:
     """The flux command that tries again, with its source where there is one."""
     if ref.kind not in _FLUX_NAMES:
-        return f"kubectl -n {ref.namespace} describe {_full_name(ref)}" if ref.namespace else f"kubectl describe {_full_name(ref)}"
+        return (
+            f"kubectl -n {ref.namespace} describe {_full_name(ref)}"
+            if ref.namespace
+            else f"kubectl describe {_full_name(ref)}"
+        )
     with_source = " --with-source" if ref.kind in _WITH_SOURCE else ""
     return f"flux reconcile {_FLUX_NAMES[ref.kind]} {ref.name} -n {ref.namespace}{with_source}"
 

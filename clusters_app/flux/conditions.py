@@ -10,6 +10,7 @@ from .structs import Condition, Resource, Status
 _TEMPORARY = re.compile(r"(?:/private)?/(?:var/)?tmp/[A-Za-z0-9_.\-]+")
 _CURRENT_TIME = re.compile(r"current time \S+")
 _DURATION = re.compile(r"\b(?:\d+(?:\.\d+)?(?:h|m|s|ms|µs|us|ns))+\b")
+_WRAPPED = re.compile(r"\s*\n\s*\|\s?")
 _HOOK = re.compile(r"/hook/[0-9A-Za-z]+")
 
 
@@ -50,7 +51,7 @@ def is_about(resource: Resource, found: Condition) -> bool:
 
 def comparable(message: str) -> str:
     """A message without what differs at every retry: temporary directories, durations, "current time"."""
-    message = _TEMPORARY.sub("/tmp/…", message)
+    message = _TEMPORARY.sub("…", message)
     message = _CURRENT_TIME.sub("current time …", message)
     return _DURATION.sub("…", message).strip()
 
@@ -58,6 +59,11 @@ def comparable(message: str) -> str:
 def redacted(message: str) -> str:
     """A message without the path of a Receiver, which lets whoever has it trigger."""
     return _HOOK.sub("/hook/***", message).strip()
+
+
+def unwrapped(message: str) -> str:
+    """A message without the frame that SOPS draws around its lines."""
+    return _WRAPPED.sub(" ", message)
 
 
 def texts(conditions: Iterable[Condition | None]) -> str:

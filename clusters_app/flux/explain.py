@@ -1,12 +1,13 @@
 """Why an object is as it is, and what to do: states first, then the library of messages, then what the kind is about.
 
-Needs no network and no model. The order is that of the verdict: what an object waits for explains it before its own words do.
+Needs no network and no model. The order is that of the verdict: what an object waits for explains it before its own
+words do.
 """
 
 from __future__ import annotations
 
 from .case import Case
-from .conditions import condition, is_about, redacted
+from .conditions import condition, is_about, redacted, unwrapped
 from .explain_rules import applying, building, connecting, helm, images, sources, states
 from .explain_rules.rule import Rule
 from .structs import HelmRelease, Source
@@ -22,8 +23,8 @@ RULES: tuple[Rule, ...] = (
     *connecting.RULES,
     *sources.RULES,
 )
-"""The library of messages; the first rule that knows one wins. Adding one: a row in the file of its subject, with a test
-of a real message and of one that must not match."""
+"""The library of messages; the first rule that knows one wins. Adding one: a row in the file of its subject, with a
+test of a real message and of one that must not match."""
 
 
 def explain(case: Case) -> Explanation:
@@ -48,11 +49,19 @@ def _texts(case: Case) -> list[str]:
     """
     names = ["Ready", "Stalled"]
     if isinstance(case.resource, HelmRelease):
-        names = ["Stalled", "Released", "TestSuccess", "Ready"] if _is_own_stall(case) else ["Released", "TestSuccess", "Ready", "Stalled"]
+        names = (
+            ["Stalled", "Released", "TestSuccess", "Ready"]
+            if _is_own_stall(case)
+            else ["Released", "TestSuccess", "Ready", "Stalled"]
+        )
     if case.verdict.rule == "in-progress":
         names = ["FetchFailed"] if isinstance(case.resource, Source) else []
     found = (condition(case.resource, name) for name in names)
-    said = [redacted(item.message or "") for item in found if item and item.status != _good(item.type) and is_about(case.resource, item)]
+    said = [
+        unwrapped(redacted(item.message or ""))
+        for item in found
+        if item and item.status != _good(item.type) and is_about(case.resource, item)
+    ]
     return said or ([case.verdict.message] if case.verdict.message and case.verdict.rule != "in-progress" else [])
 
 

@@ -29,7 +29,9 @@ def sources_of(resource: Resource) -> tuple[ObjectRef, ...]:
 
 def _sources(resource: Resource) -> Iterator[ObjectRef]:
     match resource:
-        case Kustomization(spec=spec) | HelmChart(spec=spec) | Terraform(spec=spec) | ImageUpdateAutomation(spec=spec) if spec:
+        case (
+            Kustomization(spec=spec) | HelmChart(spec=spec) | Terraform(spec=spec) | ImageUpdateAutomation(spec=spec)
+        ) if spec:
             yield from _resolved(resource, spec.source_ref, "GitRepository")
         case HelmRelease(spec=spec) if spec and spec.chart_ref:
             yield from _resolved(resource, spec.chart_ref, "OCIRepository")
@@ -68,7 +70,9 @@ def chart_source_of(release: HelmRelease) -> ObjectRef | None:
 
 def _resolved(resource: Resource, reference: Reference | None, kind: str) -> Iterator[ObjectRef]:
     if reference and reference.name:
-        yield ObjectRef(reference.kind or kind, reference.namespace or resource.metadata.namespace or "", reference.name)
+        yield ObjectRef(
+            reference.kind or kind, reference.namespace or resource.metadata.namespace or "", reference.name
+        )
 
 
 def dependencies_of(resource: Resource) -> tuple[ObjectRef, ...]:
@@ -101,7 +105,7 @@ def _flux_entries(identifiers: Iterable[str]) -> Iterator[ObjectRef]:
 
 
 def cycles(objects: Mapping[ObjectRef, Resource | Unreadable]) -> dict[ObjectRef, tuple[ObjectRef, ...]]:
-    """Every object that is in a dependency cycle, with the members from itself onwards, in the order of the references."""
+    """Every object that is in a dependency cycle, with the members from itself onwards, in their order."""
     edges = {ref: dependencies_of(item) for ref, item in objects.items() if isinstance(item, Resource)}
     edges = {ref: targets for ref, targets in edges.items() if targets}
     return {ref: path for ref in edges if (path := _way_back(ref, edges))}

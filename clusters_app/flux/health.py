@@ -131,7 +131,12 @@ def _is_flux(resource: Resource) -> bool:
 def _is_worked_on(resource: Resource) -> bool:
     """The controller has taken up this generation, though it has not come to a verdict."""
     reconciling = condition(resource, "Reconciling")
-    return bool(reconciling and reconciling.status == "True" and reconciling.observed_generation and is_about(resource, reconciling))
+    return bool(
+        reconciling
+        and reconciling.status == "True"
+        and reconciling.observed_generation
+        and is_about(resource, reconciling)
+    )
 
 
 def generation_seen_at(resource: Resource, circumstances: Circumstances) -> datetime | None:
@@ -165,7 +170,10 @@ def _in_progress(resource: Resource, circumstances: Circumstances) -> Opinion | 
 
 def _is_overdue(resource: Resource, now: datetime) -> bool:
     """Each step of a reconciliation moves a time, so the newest of them is when the running step began."""
-    if not isinstance(getattr(resource, "spec", None), Spec) or not spec_of(resource.kind, resource.api_version).controller:
+    if (
+        not isinstance(getattr(resource, "spec", None), Spec)
+        or not spec_of(resource.kind, resource.api_version).controller
+    ):
         return False
     began = newest(*(item.last_transition_time for item in conditions_of(resource) if item.status != "False"))
     return began is not None and now - began > timeout_of(resource) + _GRACE
@@ -176,7 +184,9 @@ def _ready(resource: Resource, _: Circumstances) -> Opinion | None:
         return Opinion(Health.DEGRADED, "drifted", condition(resource, "Drifted"))
     if is_false(resource, "TestSuccess"):
         return Opinion(Health.DEGRADED, "test-failed", condition(resource, "TestSuccess"))
-    return Opinion(Health.READY, "ready", condition(resource, "Ready")) if has_status(resource, "Ready", "True") else None
+    return (
+        Opinion(Health.READY, "ready", condition(resource, "Ready")) if has_status(resource, "Ready", "True") else None
+    )
 
 
 def interval_of(resource: Resource) -> timedelta:

@@ -69,13 +69,16 @@ class Controllers:
     now: datetime
     leases: tuple[ControllerLease, ...] = ()
     selectors: Mapping[str, str] = field(default_factory=dict)
+    deployed: frozenset[str] = frozenset()
 
     def absence_for(self, resource: Resource) -> Absence | None:
         """None when a living controller serves the object, or when nothing is known about its controller."""
         spec = KINDS.get(resource.kind)
-        candidates = [lease for lease in self.leases if spec and spec.controller and lease.controller == spec.controller]
+        candidates = [
+            lease for lease in self.leases if spec and spec.controller and lease.controller == spec.controller
+        ]
         if not candidates:
-            return None
+            return self._never_seen(spec.controller if spec else "")
         labels = resource.metadata.labels or {}
         serving = [lease for lease in candidates if self._may_serve(lease, labels)]
         newest = max(serving or candidates, key=lambda lease: lease.moved_at)
@@ -84,6 +87,11 @@ class Controllers:
             return None
         others_live = any(not lease.dead_since(self.now) for lease in candidates)
         return Absence(silent_since or self.now, newest.controller, is_shard=others_live)
+
+    def _never_seen(self, controller: str) -> Absence | None:
+        """Others hold Leases and this controller has none: it is not installed, unless its Deployment is there."""
+        is_elsewhere = not controller or not self.leases or controller in self.deployed or not self.deployed
+        return None if is_elsewhere else Absence(self.now, controller, is_shard=False)
 
     def _may_serve(self, lease: ControllerLease, labels: Mapping[str, str | None]) -> bool:
         """A selector that nobody can name may select the object, so it counts as serving it."""
@@ -106,10 +114,14 @@ def read_controllers(
 ) -> Controllers:
     """The controllers behind these Leases. `seen` is what was remembered; `skew` is the cluster's clock minus ours."""
     read = (_read_lease(lease, now, (seen or {}).get(lease.metadata.name), skew) for lease in leases)
-    return Controllers(now, tuple(lease for lease in read if lease), _declared_selectors(deployments))
+    items = [item for item in deployments if isinstance(item, Deployment)]
+    names = frozenset(item.metadata.name for item in items)
+    return Controllers(now, tuple(lease for lease in read if lease), _declared_selectors(items), names)
 
 
-def remember_leases(leases: Iterable[Lease], seen: Mapping[str, LeaseSeen], now: datetime, *, skew: timedelta = timedelta(0)) -> dict[str, LeaseSeen]:
+def remember_leases(
+    leases: Iterable[Lease], seen: Mapping[str, LeaseSeen], now: datetime, *, skew: timedelta = timedelta(0)
+) -> dict[str, LeaseSeen]:
     """What to remember for the next round; Leases that are gone are forgotten."""
     kept = {}
     for lease in leases:
@@ -123,7 +135,9 @@ def _read_lease(lease: Lease, now: datetime, seen: LeaseSeen | None, skew: timed
     if not match or not lease.spec:
         return None
     moved_at = _moved_at(lease.spec.renew_time or "", now, seen, skew)
-    return ControllerLease(lease.metadata.name, match["controller"], match["selector"] or "", bool(lease.spec.holder_identity), moved_at)
+    return ControllerLease(
+        lease.metadata.name, match["controller"], match["selector"] or "", bool(lease.spec.holder_identity), moved_at
+    )
 
 
 def _moved_at(renewed: str, now: datetime, seen: LeaseSeen | None, skew: timedelta) -> datetime:
@@ -133,9 +147,9 @@ def _moved_at(renewed: str, now: datetime, seen: LeaseSeen | None, skew: timedel
     return min(own - skew, now) if own else now
 
 
-def _declared_selectors(deployments: Iterable[Resource]) -> dict[str, str]:
+def _declared_selectors(deployments: Iterable[Deployment]) -> dict[str, str]:
     """Selectors by the hash that controller-runtime's users put into the Lease's name: SHA-256, 8 digits."""
-    arguments = (argument for item in deployments if isinstance(item, Deployment) for argument in container_arguments(item))
+    arguments = (argument for item in deployments for argument in container_arguments(item))
     selectors = [argument.removeprefix(_SELECTOR_FLAG) for argument in arguments if argument.startswith(_SELECTOR_FLAG)]
     return {_hashed(selector): selector for selector in [f"!{SHARD_KEY}", *selectors]}
 

@@ -21,7 +21,9 @@ from .verdicts import Notice
 Objects = Mapping[ObjectRef, Resource | Unreadable]
 
 
-def notices_of(resource: Resource, objects: Objects, cycles: Mapping[ObjectRef, tuple[ObjectRef, ...]]) -> tuple[Notice, ...]:
+def notices_of(
+    resource: Resource, objects: Objects, cycles: Mapping[ObjectRef, tuple[ObjectRef, ...]]
+) -> tuple[Notice, ...]:
     """In a stable order; empty for almost every object."""
     match resource:
         case Kustomization():
@@ -35,7 +37,9 @@ def notices_of(resource: Resource, objects: Objects, cycles: Mapping[ObjectRef, 
     return ()
 
 
-def _of_kustomization(resource: Kustomization, objects: Objects, cycles: Mapping[ObjectRef, tuple[ObjectRef, ...]]) -> Iterator[Notice]:
+def _of_kustomization(
+    resource: Kustomization, objects: Objects, cycles: Mapping[ObjectRef, tuple[ObjectRef, ...]]
+) -> Iterator[Notice]:
     status = resource.status
     if status and is_true(resource, "Ready") and not (status.inventory and status.inventory.entries):
         yield Notice("empty-inventory", "It applies without error, but to nothing: the path holds no objects.")
@@ -45,8 +49,8 @@ def _of_kustomization(resource: Kustomization, objects: Objects, cycles: Mapping
     culprit = next((ref for ref in cycles if source in _sources_at(ref, objects) and ref != resource.ref), None)
     if culprit:
         text = (
-            f"A newer revision is fetched but not applied yet: the dependency cycle at {culprit} makes the controller drop "
-            f"the event of {source}, so everything that follows it waits for its own interval."
+            f"A newer revision is fetched but not applied yet: the dependency cycle at {culprit} makes the controller "
+            f"drop the event of {source}, so everything that follows it waits for its own interval."
         )
         yield Notice("cycle-elsewhere", text)
     else:

@@ -12,13 +12,44 @@ from functools import cache
 import msgspec
 from msgspec import Struct
 
-from . import structs
 from .identity import ObjectRef
-from .structs import GenericResource, Resource
+from .structs import (
+    Alert,
+    Application,
+    ArtifactGenerator,
+    Bucket,
+    Canary,
+    Deployment,
+    ExternalArtifact,
+    GenericResource,
+    GitRepository,
+    HelmChart,
+    HelmRelease,
+    HelmRepository,
+    ImagePolicy,
+    ImageRepository,
+    ImageUpdateAutomation,
+    Kustomization,
+    Lease,
+    Module,
+    ModuleConfig,
+    NodeGroup,
+    OCIRepository,
+    Provider,
+    Receiver,
+    Resource,
+    Terraform,
+)
 
 SOURCE, KUSTOMIZE, HELM = "source.toolkit.fluxcd.io", "kustomize.toolkit.fluxcd.io", "helm.toolkit.fluxcd.io"
 IMAGE, NOTIFICATION = "image.toolkit.fluxcd.io", "notification.toolkit.fluxcd.io"
 ADD_ON, OPERATOR, EXTENSIONS = "infra.contrib.fluxcd.io", "fluxcd.controlplane.io", "source.extensions.fluxcd.io"
+DECKHOUSE, CERTIFICATES, SECRETS, CLUSTERS = (
+    "deckhouse.io",
+    "cert-manager.io",
+    "external-secrets.io",
+    ("cluster.x-k8s.io"),
+)
 
 
 class KindSpec(Struct, frozen=True):
@@ -43,48 +74,52 @@ class KindSpec(Struct, frozen=True):
 
 
 _V = ("v1", "v1beta2", "v1beta1")
+_A = ("v1alpha1",)
+_N = ("v1", "v1beta3", "v1beta2", "v1beta1")
+_SC, _KC, _HC, _NC = "source-controller", "kustomize-controller", "helm-controller", "notification-controller"
+_RC, _AC, _WC = "image-reflector-controller", "image-automation-controller", "source-watcher"
 _SPECS = (
-    KindSpec("GitRepository", SOURCE, "gitrepositories", _V, structs.GitRepository, "source-controller", "flux"),
-    KindSpec("OCIRepository", SOURCE, "ocirepositories", _V[:2], structs.OCIRepository, "source-controller", "flux"),
-    KindSpec("Bucket", SOURCE, "buckets", _V, structs.Bucket, "source-controller", "flux"),
-    KindSpec("HelmRepository", SOURCE, "helmrepositories", _V, structs.HelmRepository, "source-controller", "flux"),
-    KindSpec("HelmChart", SOURCE, "helmcharts", _V, structs.HelmChart, "source-controller", "flux"),
-    KindSpec("ExternalArtifact", SOURCE, "externalartifacts", ("v1",), structs.ExternalArtifact, "", "flux"),
-    KindSpec("ArtifactGenerator", EXTENSIONS, "artifactgenerators", ("v1beta1",), structs.ArtifactGenerator, "source-watcher", "flux"),
-    KindSpec("Kustomization", KUSTOMIZE, "kustomizations", _V, structs.Kustomization, "kustomize-controller", "flux"),
-    KindSpec("HelmRelease", HELM, "helmreleases", ("v2", "v2beta2", "v2beta1"), structs.HelmRelease, "helm-controller", "flux"),
-    KindSpec("ImageRepository", IMAGE, "imagerepositories", _V, structs.ImageRepository, "image-reflector-controller", "flux"),
-    KindSpec("ImagePolicy", IMAGE, "imagepolicies", _V, structs.ImagePolicy, "image-reflector-controller", "flux"),
-    KindSpec("ImageUpdateAutomation", IMAGE, "imageupdateautomations", _V, structs.ImageUpdateAutomation, "image-automation-controller", "flux"),
-    KindSpec("Receiver", NOTIFICATION, "receivers", _V, structs.Receiver, "notification-controller", "flux"),
-    KindSpec("Alert", NOTIFICATION, "alerts", ("v1", "v1beta3", "v1beta2", "v1beta1"), structs.Alert, "notification-controller", "static"),
-    KindSpec("Provider", NOTIFICATION, "providers", ("v1", "v1beta3", "v1beta2", "v1beta1"), structs.Provider, "notification-controller", "static"),
+    KindSpec("GitRepository", SOURCE, "gitrepositories", _V, GitRepository, _SC, "flux"),
+    KindSpec("OCIRepository", SOURCE, "ocirepositories", _V[:2], OCIRepository, _SC, "flux"),
+    KindSpec("Bucket", SOURCE, "buckets", _V, Bucket, _SC, "flux"),
+    KindSpec("HelmRepository", SOURCE, "helmrepositories", _V, HelmRepository, _SC, "flux"),
+    KindSpec("HelmChart", SOURCE, "helmcharts", _V, HelmChart, _SC, "flux"),
+    KindSpec("ExternalArtifact", SOURCE, "externalartifacts", ("v1",), ExternalArtifact, "", "flux"),
+    KindSpec("ArtifactGenerator", EXTENSIONS, "artifactgenerators", _V[2:], ArtifactGenerator, _WC, "flux"),
+    KindSpec("Kustomization", KUSTOMIZE, "kustomizations", _V, Kustomization, _KC, "flux"),
+    KindSpec("HelmRelease", HELM, "helmreleases", ("v2", "v2beta2", "v2beta1"), HelmRelease, _HC, "flux"),
+    KindSpec("ImageRepository", IMAGE, "imagerepositories", _V, ImageRepository, _RC, "flux"),
+    KindSpec("ImagePolicy", IMAGE, "imagepolicies", _V, ImagePolicy, _RC, "flux"),
+    KindSpec("ImageUpdateAutomation", IMAGE, "imageupdateautomations", _V, ImageUpdateAutomation, _AC, "flux"),
+    KindSpec("Receiver", NOTIFICATION, "receivers", _V, Receiver, _NC, "flux"),
+    KindSpec("Alert", NOTIFICATION, "alerts", _N, Alert, _NC, "static"),
+    KindSpec("Provider", NOTIFICATION, "providers", _N, Provider, _NC, "static"),
     KindSpec("FluxInstance", OPERATOR, "fluxinstances", ("v1",)),
     KindSpec("ResourceSet", OPERATOR, "resourcesets", ("v1",)),
     KindSpec("ResourceSetInputProvider", OPERATOR, "resourcesetinputproviders", ("v1",)),
-    KindSpec("Terraform", ADD_ON, "terraforms", ("v1alpha2", "v1alpha1"), structs.Terraform, "", "terraform"),
-    KindSpec("Canary", "flagger.app", "canaries", ("v1beta1",), structs.Canary, "", "canary"),
-    KindSpec("ModuleConfig", "deckhouse.io", "moduleconfigs", ("v1alpha1",), structs.ModuleConfig, "", "module-config", namespaced=False),
-    KindSpec("Module", "deckhouse.io", "modules", ("v1alpha1",), structs.Module, "", "module", namespaced=False),
-    KindSpec("NodeGroup", "deckhouse.io", "nodegroups", ("v1", "v1alpha2"), structs.NodeGroup, "", "node-group", namespaced=False),
-    KindSpec("IngressNginxController", "deckhouse.io", "ingressnginxcontrollers", ("v1",), structs.IngressNginxController, namespaced=False),
-    KindSpec("Application", "argoproj.io", "applications", ("v1alpha1",), structs.Application, "", "argo"),
-    KindSpec("Certificate", "cert-manager.io", "certificates", ("v1",)),
-    KindSpec("Issuer", "cert-manager.io", "issuers", ("v1",)),
-    KindSpec("ClusterIssuer", "cert-manager.io", "clusterissuers", ("v1",), namespaced=False),
-    KindSpec("ExternalSecret", "external-secrets.io", "externalsecrets", ("v1", "v1beta1")),
-    KindSpec("SecretStore", "external-secrets.io", "secretstores", ("v1", "v1beta1")),
-    KindSpec("ClusterSecretStore", "external-secrets.io", "clustersecretstores", ("v1", "v1beta1"), namespaced=False),
-    KindSpec("Cluster", "cluster.x-k8s.io", "clusters", ("v1beta2", "v1beta1")),
-    KindSpec("MachineDeployment", "cluster.x-k8s.io", "machinedeployments", ("v1beta2", "v1beta1")),
-    KindSpec("Deployment", "apps", "deployments", ("v1",), structs.Deployment, "", "deployment"),
+    KindSpec("Terraform", ADD_ON, "terraforms", ("v1alpha2", "v1alpha1"), Terraform, "", "terraform"),
+    KindSpec("Canary", "flagger.app", "canaries", ("v1beta1",), Canary, "", "canary"),
+    KindSpec("ModuleConfig", DECKHOUSE, "moduleconfigs", _A, ModuleConfig, "", "module-config", namespaced=False),
+    KindSpec("Module", DECKHOUSE, "modules", _A, Module, "", "module", namespaced=False),
+    KindSpec("NodeGroup", DECKHOUSE, "nodegroups", ("v1", "v1alpha2"), NodeGroup, "", "node-group", namespaced=False),
+    KindSpec("IngressNginxController", DECKHOUSE, "ingressnginxcontrollers", _V[:1], namespaced=False),
+    KindSpec("Application", "argoproj.io", "applications", _A, Application, "", "argo"),
+    KindSpec("Certificate", CERTIFICATES, "certificates", ("v1",)),
+    KindSpec("Issuer", CERTIFICATES, "issuers", ("v1",)),
+    KindSpec("ClusterIssuer", CERTIFICATES, "clusterissuers", ("v1",), namespaced=False),
+    KindSpec("ExternalSecret", SECRETS, "externalsecrets", ("v1", "v1beta1")),
+    KindSpec("SecretStore", SECRETS, "secretstores", ("v1", "v1beta1")),
+    KindSpec("ClusterSecretStore", SECRETS, "clustersecretstores", ("v1", "v1beta1"), namespaced=False),
+    KindSpec("Cluster", CLUSTERS, "clusters", ("v1beta2", "v1beta1")),
+    KindSpec("MachineDeployment", CLUSTERS, "machinedeployments", ("v1beta2", "v1beta1")),
+    KindSpec("Deployment", "apps", "deployments", ("v1",), Deployment, "", "deployment"),
 )  # fmt: skip
 
 KINDS: dict[str, KindSpec] = {spec.kind: spec for spec in _SPECS}
-"""Every kind that has a rule, by kind. Adding one: a struct in `structs.py` when conditions do not suffice, a row here."""
+"""Every kind that has a rule. Adding one: a struct in `structs/` when conditions do not suffice, and a row here."""
 
 FLUX_KINDS = frozenset(kind for kind, spec in KINDS.items() if spec.group.endswith(".fluxcd.io"))
-LEASE = KindSpec("Lease", "coordination.k8s.io", "leases", ("v1",), structs.Lease)
+LEASE = KindSpec("Lease", "coordination.k8s.io", "leases", ("v1",), Lease, rule="static")
 
 
 class Unreadable(Struct, frozen=True):
@@ -97,7 +132,7 @@ class Unreadable(Struct, frozen=True):
 
 
 class ObjectList(Struct, frozen=True):
-    """`resource_version` moves with any write in the cluster: never compare it. `remaining` is `continue` of a page."""
+    """`resource_version` moves with any write in the cluster: never compare it."""
 
     items: list[Resource | Unreadable]
     api_version: str = ""
@@ -194,14 +229,17 @@ def _with_kind(item: Resource | Unreadable, spec: KindSpec) -> Resource | Unread
     return item
 
 
-def decode_object(document: Mapping[str, object]) -> Resource | Unreadable:
-    """One document by its own `apiVersion` and `kind`; a kind without a rule of its own is read by its conditions."""
+def decode_object(document: Mapping[str, object], *, number: int = 0) -> Resource | Unreadable:
+    """One document by its own `apiVersion` and `kind`; a kind without a rule of its own is read by its conditions.
+
+    `number` keeps nameless documents of one input apart.
+    """
     kind, api_version = _text(document.get("kind")) or "Object", _text(document.get("apiVersion"))
     struct = spec_of(kind, api_version).struct
     try:
         return msgspec.convert(document, struct)
     except msgspec.ValidationError as error:
-        return _unreadable(kind, document, error)
+        return _unreadable(kind, document, error, number=number)
 
 
 def spec_of(kind: str, api_version: str | None) -> KindSpec:

@@ -13,6 +13,7 @@ from .structs import (
     ImagePolicy,
     ImageUpdateAutomation,
     Kustomization,
+    KustomizationStatus,
     Module,
     Resource,
     Source,
@@ -28,7 +29,7 @@ _COMMIT = re.compile(r"\b([0-9a-f]{8})[0-9a-f]{32}\b")
 
 @dataclass(frozen=True, slots=True)
 class Revisions:
-    """`revision` is what Flux shows for the kind; `applied` what the cluster holds, which differs after a failed check."""
+    """`revision` is what Flux shows for the kind; `applied` what the cluster holds, also after a failed check."""
 
     revision: str | None = None
     applied: str | None = None
@@ -44,30 +45,41 @@ def revisions_of(resource: Resource) -> Revisions:
     """None where the object has none, or none yet."""
     match resource:
         case Kustomization(status=status) if status:
-            reason = ready.reason if (ready := condition(resource, "Ready")) else ""
-            applied = status.last_attempted_revision if reason in _APPLIED_BUT_NOT_HEALTHY else None
-            return Revisions(
-                status.last_applied_revision,
-                applied or status.last_applied_revision,
-                status.last_attempted_revision,
-                origin=status.last_applied_origin_revision,
-            )
+            return _of_kustomization(resource, status)
         case HelmRelease(status=status) if status:
             deployed = deployed_version(resource)
             return Revisions(status.last_attempted_revision, deployed, status.last_attempted_revision, deployed)
         case Source(status=status) | HelmChart(status=status) if status:
             return _of_artifact(status)
-        case ImagePolicy():
-            return Revisions(image_of(resource))
-        case ImageUpdateAutomation(status=status) if status:
-            return Revisions(status.last_push_commit)
         case Terraform(status=status) if status:
             return Revisions(status.last_applied_revision, status.last_applied_revision, status.last_attempted_revision)
+    return Revisions(_plain_revision(resource))
+
+
+def _plain_revision(resource: Resource) -> str | None:
+    """Of the kinds that have one revision and no more."""
+    match resource:
+        case ImagePolicy():
+            return image_of(resource)
+        case ImageUpdateAutomation(status=status) if status:
+            return status.last_push_commit
         case Application(status=status) if status and status.sync:
-            return Revisions(status.sync.revision)
+            return status.sync.revision
         case Module(properties=properties) if properties:
-            return Revisions(properties.version)
-    return NO_REVISIONS
+            return properties.version
+    return None
+
+
+def _of_kustomization(resource: Kustomization, status: KustomizationStatus) -> Revisions:
+    ready = condition(resource, "Ready")
+    is_applied = ready is not None and ready.reason in _APPLIED_BUT_NOT_HEALTHY
+    applied = status.last_attempted_revision if is_applied else None
+    return Revisions(
+        status.last_applied_revision,
+        applied or status.last_applied_revision,
+        status.last_attempted_revision,
+        origin=status.last_applied_origin_revision,
+    )
 
 
 def _of_artifact(status: SourceStatus) -> Revisions:

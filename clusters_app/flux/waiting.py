@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from .graph import chart_source_of, dependencies_of, owned_by, sources_of
 from .identity import ObjectRef
 from .resources import FLUX_KINDS
-from .structs import Condition, HelmChart, HelmRelease, Kustomization, Resource
+from .structs import Condition, HelmRelease, Kustomization, Resource
 
 _DEPENDENCY = re.compile(r"(?:dependency '(?P<after>[^']+)'|'(?P<before>[^']+)' dependency)")
 _QUOTED_SOURCE = re.compile(r"^(?P<kind>[A-Z]\w+) '(?P<ref>[^']+)' is not ready")
@@ -19,7 +19,12 @@ _EXPRESSION = re.compile(r"CEL expression|readyExpr.*(?:failed|error)", re.IGNOR
 _UNHEALTHY = re.compile(r"(?P<kind>[A-Z]\w*)/(?:(?P<namespace>[\w.-]+)/)?(?P<name>[\w.:-]+) status: '(?P<status>\w+)'")
 _HEALTH_CHECK = re.compile(r"running health checks?", re.IGNORECASE)
 _RUNNING_ACTION = re.compile(r"running '(?:install|upgrade|rollback|test)' action", re.IGNORECASE)
-_MISSING = re.compile(r"not found|does not exist", re.IGNORECASE)
+_MISSING = re.compile(
+    r"\b(?:source|dependency) '[^']+' not found"
+    r'|fluxcd\.io "[^"]+" not found'
+    r"|referenced ImageRepository (?:does not exist|.*not found)",
+    re.IGNORECASE,
+)
 _NO_ARTIFACT = re.compile(r"\bartifact not found|no artifact available|does not have an artifact", re.IGNORECASE)
 _LOST = re.compile(r"source is not ready, artifact not found", re.IGNORECASE)
 _BEHIND = re.compile(r"revision is not up to date", re.IGNORECASE)
@@ -37,7 +42,7 @@ class Wait:
     @property
     def says_missing(self) -> bool:
         """The controller has looked for the object itself and did not find it."""
-        return bool(_MISSING.search(_NO_ARTIFACT.sub("", self.message)))
+        return bool(_MISSING.search(self.message))
 
     @property
     def says_no_artifact(self) -> bool:
@@ -94,7 +99,7 @@ def _source(resource: Resource, message: str) -> Wait | None:
 
 
 def missing_behind(resource: Resource, message: str) -> ObjectRef | None:
-    """The object that a neighbour's quoted message says is not there: a HelmRelease's repository, by way of its chart."""
+    """The object that a neighbour's quoted message says is not there: a HelmRelease's repository, through its chart."""
     match = _FULL_NAME.search(message)
     if not match:
         return None
@@ -107,12 +112,15 @@ def missing_behind(resource: Resource, message: str) -> ObjectRef | None:
 def children_waited_for(resource: Resource, found: Condition | None, running: str) -> tuple[ObjectRef, ...]:
     """The Flux objects whose health an applier waits for: named in its message, or all that it owns while it checks.
 
-    `running` is what the object says that it does now. The message calls a child "InProgress" even when it has failed for good.
+    `running` is what the object says that it does now. The message calls a child "InProgress" even when it has failed
+    for good.
     """
     named = tuple(_unhealthy((found.message or "") if found else ""))
     if named or not isinstance(resource, Kustomization | HelmRelease):
         return named
-    is_checking = _HEALTH_CHECK.search(running) or (isinstance(resource, HelmRelease) and _RUNNING_ACTION.search(running))
+    is_checking = _HEALTH_CHECK.search(running) or (
+        isinstance(resource, HelmRelease) and _RUNNING_ACTION.search(running)
+    )
     return owned_by(resource) if is_checking else ()
 
 
@@ -138,7 +146,3 @@ def has_artifact(resource: Resource) -> bool:
         scan = getattr(status, "last_scan_result", None)
         return scan is not None and bool(scan.tag_count)
     return getattr(status, "artifact", None) is not None
-
-
-def is_source(resource: Resource) -> bool:
-    return hasattr(resource, "spec") and (isinstance(resource, HelmChart) or hasattr(getattr(resource, "status", None), "artifact"))

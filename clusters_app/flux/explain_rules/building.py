@@ -29,14 +29,21 @@ RULES = (
     ),
     rule(
         "access-denied",
-        r"cross-namespace references (?:have been blocked|are not allowed)|can't access '(?P<target>[^']+)'",
+        (
+            r"cross-namespace references (?:have been blocked|are not allowed)",
+            r"can't access '(?P<target>[^']+)'",
+        ),
         "{me} refers to {target} in another namespace, which this cluster does not allow.",
         "Move the object into namespace {ns}, or start {controller} without --no-cross-namespace-refs.",
         link=f"{DOCS}/installation/configuration/multitenancy/",
     ),
     rule(
         "invalid-cel",
-        r"failed to parse the CEL expression '(?P<expression>[^']+)'|InvalidCELExpression|failed to create custom status evaluator",
+        (
+            r"failed to parse the CEL expression '(?P<expression>[^']+)'",
+            r"InvalidCELExpression",
+            r"failed to create custom status evaluator",
+        ),
         "An expression of {me} is not valid CEL: {expression}",
         "Correct the expression in Git; nothing is tried again before.",
         link=f"{KUSTOMIZATION}#health-check-expressions",
@@ -51,22 +58,31 @@ RULES = (
     ),
     rule(
         "artifact-download-failed",
-        r"failed to download (?:archive|artifact)|failed to untar artifact|unable to download artifact",
+        (
+            r"failed to download (?:archive|artifact)",
+            r"failed to untar artifact",
+            r"unable to download artifact",
+        ),
         "{source} has an artifact, but {controller} cannot download it from source-controller.",
         "See whether source-controller runs and whether a network policy lets {controller} reach it.",
         "kubectl -n flux-system get deployment source-controller",
     ),
     rule(
         "path-not-found",
-        r"kustomization path not found: (?:stat |lstat )?(?P<file>\S+?):? no such file|walking path for files: l?stat (?P<walked>\S+): no such file|path not found",
+        (
+            r"kustomization path not found: (?:stat |lstat )?(?P<file>\S+?):? no such file",
+            r"walking path for files: l?stat (?P<walked>\S+): no such file",
+            r"path not found",
+        ),
         "{source} has no directory {path} in the revision that was fetched.",
-        "Correct spec.path, or push the directory. If it exists in Git, spec.ignore or .sourceignore of {source} leaves it out.",
+        "Correct spec.path, or push the directory. If it exists in Git, spec.ignore or .sourceignore of "
+        "{source} leaves it out.",
         "{reconcile}",
         reasons={"ArtifactFailed", "UpdateFailed", "BuildFailed", "PathNotFound"},
     ),
     rule(
         "build-duplicate-object",
-        r"may not add resource with an already registered id: (?P<object>[^:\s]+)",
+        r"may not add resource with an already registered id: (?P<object>[^:'\s]+)",
         "Two files of {path} define the same object {object}.",
         "Remove one of them, or give one another name or namespace.",
         "kubectl kustomize {path}",
@@ -81,14 +97,24 @@ RULES = (
     ),
     rule(
         "substitution-undefined",
-        r"variable not set \(strict mode\): \"?(?P<variable>[^\"\s]+)\"?|envsubst error|variable substitution failed",
+        (
+            r'variable not set \(strict mode\): "?(?P<variable>[^"\s]+)"?',
+            r"envsubst error",
+            r"variable substitution failed",
+        ),
         "The manifests use the variable {variable}, which nothing defines.",
-        "Define {variable} in spec.postBuild, give a default (${{{variable}:=value}}), or write $${{{variable}}} when it is not meant for Flux.",
+        "Define {variable} in spec.postBuild, give a default (${{{variable}:=value}}), or write "
+        "$${{{variable}}} when it is not meant for Flux.",
         link=f"{KUSTOMIZATION}#post-build-variable-substitution",
     ),
     rule(
         "sops-key-malformed",
-        r"sops decryption Secret '(?P<holder>[^']+)'|failed to parse and add to age identities|malformed (?:secret )?key|unknown identity type",
+        (
+            r"sops decryption Secret '(?P<holder>[^']+)'",
+            r"failed to parse and add to age identities",
+            r"malformed (?:secret )?key",
+            r"unknown identity type",
+        ),
         "The Secret {holder} holds a key that SOPS cannot read.",
         "Put the private key in whole into it: an age key starts with AGE-SECRET-KEY-, a PGP key with -----BEGIN.",
         "kubectl -n {ns} get secret",
@@ -97,15 +123,26 @@ RULES = (
     ),
     rule(
         "sops-wrong-key",
-        r"no identity matched any of the recipients|incorrect passphrase|could not decrypt data key with|no matching keys? .*recipient|(?:0|no) successful groups required",
+        (
+            r"no identity matched any of the recipients",
+            r"incorrect passphrase",
+            r"could not decrypt data key with",
+            r"no matching keys? .*recipient",
+            r"(?:0|no) successful groups required",
+        ),
         "The decryption Secret holds a key, but not one that this file is encrypted for.",
-        "Add the matching private key to the decryption Secret, or encrypt the file for this cluster's key (sops updatekeys).",
+        "Add the matching private key to the decryption Secret, or encrypt the file for this cluster's key "
+        "(sops updatekeys).",
         "sops updatekeys <file>",
         SOPS,
     ),
     rule(
         "sops-key-missing",
-        r"cannot get sops data key|did not find keys in|failed to get the data key",
+        (
+            r"cannot get sops data key",
+            r"did not find keys in",
+            r"failed to get the data key",
+        ),
         "{path} holds encrypted files and {controller} has no key to decrypt them.",
         "Create a Secret with the private key in namespace {ns} and name it in spec.decryption.secretRef.",
         "kubectl -n {ns} create secret generic sops-age --from-file=age.agekey",
@@ -113,7 +150,7 @@ RULES = (
     ),
     rule(
         "sops-secret-missing",
-        r"secrets \"(?P<secret_name>[\w.\-]+)\" not found",
+        r'secrets "(?P<secret_name>[\w.\-]+)" not found',
         "spec.decryption names the Secret {secret_name}, which does not exist in namespace {ns}.",
         "Create it with the private key, or correct the name.",
         "kubectl -n {ns} create secret generic {secret_name} --from-file=age.agekey",
@@ -123,30 +160,46 @@ RULES = (
     ),
     rule(
         "sops-mac-mismatch",
-        r"MAC mismatch|message authentication failed",
+        (
+            r"MAC mismatch",
+            r"message authentication failed",
+        ),
         "An encrypted file was edited by hand: its checksum no longer fits.",
         "Restore the file from Git history, or edit it with sops.",
         "sops <file>",
         SOPS,
     ),
     rule(
-        "build-invalid-yaml",
-        r"MalformedYAMLError|yaml: (?:line (?P<line>\d+): )?(?P<problem>[^\n]+)|error converting YAML to JSON|failed to decode Kubernetes YAML|json: (?:unknown field|cannot unmarshal)",
-        "A file of {path} is not valid YAML: {first_line}",
-        "Correct the file at the line that is named, and push.",
-        "kubectl kustomize {path}",
-        kinds={"Kustomization"},
-        reasons={"BuildFailed", "ArtifactFailed"},
-    ),
-    rule(
         "build-missing-file",
-        r"accumulat\w+ (?:resources|components|err).*(?:no such file or directory|doesn't exist|evalsymlink failure)|unable to find one of 'kustomization\.yaml'"
-        r"|(?:open|stat|lstat) (?P<file>\S+): no such file or directory|evalsymlink failure",
+        (
+            (
+                r"accumulat\w+ (?:resources|components|err).*(?:no such file or directory|doesn't exist|evalsymlink"
+                r" failure)"
+            ),
+            r"unable to find one of 'kustomization\.yaml'",
+            r"(?:open|stat|lstat) (?P<file>\S+): no such file or directory",
+            r"evalsymlink failure",
+        ),
         "A kustomization in {path} names a file that is not there: {first_line}",
         "Push the file, or take it out of the kustomization.yaml.",
         "kubectl kustomize {path}",
         kinds={"Kustomization"},
         reasons={"BuildFailed"},
+    ),
+    rule(
+        "build-invalid-yaml",
+        (
+            r"MalformedYAMLError",
+            r"(?<![\w.])yaml: (?:line (?P<line>\d+): )?(?P<problem>[^\n]+)",
+            r"error converting YAML to JSON",
+            r"failed to decode Kubernetes YAML",
+            r"json: (?:unknown field|cannot unmarshal)",
+        ),
+        "A file of {path} is not valid YAML: {first_line}",
+        "Correct the file at the line that is named, and push.",
+        "kubectl kustomize {path}",
+        kinds={"Kustomization"},
+        reasons={"BuildFailed", "ArtifactFailed"},
     ),
     rule(
         "path-not-found",

@@ -9,10 +9,14 @@ RELEASE = {"HelmRelease"}
 RULES = (
     rule(
         "missing-rollback-target",
-        r"missing target release for rollback|no release (?:found )?in storage|MissingRollbackTarget",
+        (
+            r"missing target release for rollback",
+            r"no release (?:found )?in storage",
+            r"MissingRollbackTarget",
+        ),
         "There is nothing to roll back to: no earlier release of it is stored that ever worked. {first_line}",
-        "Correct the chart or the values and push: a new attempt starts by itself. To try the same again, reset the failure count and "
-        "force; that cannot bring a version back that never ran.",
+        "Correct the chart or the values and push: a new attempt starts by itself. To try the same again, reset"
+        " the failure count and force; that cannot bring a version back that never ran.",
         "flux reconcile helmrelease {name} -n {ns} --reset --force",
         f"{HELM_RELEASE}#configuring-failure-handling",
         RELEASE,
@@ -21,7 +25,8 @@ RULES = (
         "release-locked",
         r"another operation \(install/upgrade/rollback\) is in progress",
         "An earlier Helm action on this release was interrupted and still holds its lock.",
-        "Helm-controller unlocks a release that it left itself; a release that somebody else holds is freed by a rollback.",
+        "Helm-controller unlocks a release that it left itself; a release that somebody else holds is freed by "
+        "a rollback.",
         "helm -n {ns} rollback {name}",
         HELM_RELEASE,
         RELEASE,
@@ -46,17 +51,27 @@ RULES = (
     ),
     rule(
         "values-missing",
-        r"could not (?:resolve|find) (?P<from>(?:ConfigMap|Secret)) chart values reference '(?P<ref>[^']+)'(?: with key '(?P<key>[^']+)')?: (?P<why>[^\n]+)"
-        r"|could not find values key '(?P<valuesKey>[^']+)'",
-        "{me} takes values from {from} {ref}, key {key}{valuesKey}: {why}.",
+        (
+            (
+                r"could not (?:resolve|find) (?P<from>(?:ConfigMap|Secret)) chart values reference '"
+                r"(?P<ref>[^']+)'(?: with key '(?P<key>[^']+)')?: (?P<why>[^\n]+)"
+            ),
+            r"could not find values key '(?P<key>[^']+)'",
+        ),
+        "{me} takes values from {from} {ref}, key {key}: {why}.",
         "Create it with that key in namespace {ns}, correct spec.valuesFrom, or mark the entry as optional.",
-        "kubectl -n {ns} describe {from} {ref}",
+        "kubectl -n {ns} get {from}",
         f"{HELM_RELEASE}#values-references",
         RELEASE,
     ),
     rule(
         "values-invalid",
-        r"values don't meet the specifications of the schema\(s\)[^\n]*\n(?P<why>[\s\S]+)|unable to (?:merge|parse) value|failed (?:to parse|parsing) .*values|error converting YAML.*values",
+        (
+            r"values don't meet the specifications of the schema\(s\)[^\n]*\n(?P<why>[\s\S]+)",
+            r"unable to (?:merge|parse) value",
+            r"failed (?:to parse|parsing) .*values",
+            r"error converting YAML.*values",
+        ),
         "The values do not fit the chart's schema: {why}",
         "Correct spec.values or what spec.valuesFrom names.",
         "helm show values <chart>",
@@ -65,9 +80,16 @@ RULES = (
     ),
     rule(
         "template-error",
-        r"execution error at \((?P<at>[^)]+)\): (?P<why>[^\n]+)|parse error at \((?P<parsed>[^)]+)\)|template: (?P<template>[\w./\-]+:\d+:\d+)|YAML parse error on (?P<yaml>\S+)"
-        r"|error calling include|nil pointer evaluating|map has no entry for key",
-        "The chart's templates cannot be rendered with these values, at {at}{parsed}{template}{yaml}: {why}",
+        (
+            r"execution error at \((?P<at>[^)]+)\): (?P<why>[^\n]+)",
+            r"parse error at \((?P<at>[^)]+)\)",
+            r"template: (?P<at>[\w./\-]+:\d+:\d+)",
+            r"YAML parse error on (?P<at>\S+)",
+            r"error calling include",
+            r"nil pointer evaluating",
+            r"map has no entry for key",
+        ),
+        "The chart's templates cannot be rendered with these values, at {at}: {why}",
         "Set the value that the template asks for, or correct the chart. Nothing was changed in the cluster.",
         "helm template <chart> --values <values>",
         f"{HELM_RELEASE}#values",
@@ -75,7 +97,15 @@ RULES = (
     ),
     rule(
         "not-a-chart",
-        r"could not load chart|chart illegally contains content|Chart\.yaml file is missing|chart metadata is missing|validation: chart\.metadata|not a valid chart|failed to load chart",
+        (
+            r"could not load chart",
+            r"chart illegally contains content",
+            r"Chart\.yaml file is missing",
+            r"chart metadata is missing",
+            r"validation: chart\.metadata",
+            r"not a valid chart",
+            r"failed to load chart",
+        ),
         "What {source} serves is not a Helm chart: {first_line}",
         "Push a packaged chart (helm push), or take this content with a Kustomization.",
         "helm show chart <chart>",
@@ -84,7 +114,10 @@ RULES = (
     ),
     rule(
         "hook-failed",
-        r"(?P<hook>pre|post)-(?P<action>install|upgrade|rollback|delete) hooks? failed|(?:pre|post)-\w+ hooks failed:? (?P<why>[^\n]+)",
+        (
+            r"(?P<hook>pre|post)-(?P<action>install|upgrade|rollback|delete) hooks? failed",
+            r"(?:pre|post)-\w+ hooks failed:? (?P<why>[^\n]+)",
+        ),
         "A {hook}-{action} hook of the chart failed: {first_line}",
         "Read the log of the hook's Job.",
         "kubectl -n {ns} get jobs,pods",

@@ -7,23 +7,37 @@ from .rule import IMAGE_POLICY, IMAGE_REPOSITORY, rule
 RULES = (
     rule(
         "invalid-image",
-        r"should not include a tag; remove '(?P<tag>[^']+)'|should not start with URL scheme; remove '(?P<scheme>[^']+)'|could not parse reference|invalid reference format",
+        (
+            r"should not include a tag; remove '(?P<tag>[^']+)'",
+            r"should not start with URL scheme; remove '(?P<tag>[^']+)'",
+            r"could not parse reference",
+            r"invalid reference format",
+        ),
         "spec.image is not the name of an image: {first_line}",
-        "Write host/path alone; remove {tag}{scheme}.",
+        "Write host/path alone; remove {tag}.",
         link=IMAGE_REPOSITORY,
         kinds={"ImageRepository"},
     ),
     rule(
         "no-tags-in-database",
-        r"no tags in database|no tags found",
-        "{source} has been scanned, but its tags are not stored (another ImageRepository of the same image may have overwritten them).",
+        (
+            r"no tags in database",
+            r"no tags found",
+        ),
+        "{source} has been scanned, but its tags are not stored (another ImageRepository of the same image may "
+        "have overwritten them).",
         "Keep one ImageRepository for each image, and let {source} scan again.",
         link=IMAGE_POLICY,
         kinds={"ImagePolicy"},
     ),
     rule(
         "image-policy-no-match",
-        r"version list argument cannot be empty|unable to determine latest version from provided list|no image found for policy|no matching tag",
+        (
+            r"version list argument cannot be empty",
+            r"unable to determine latest version from provided list",
+            r"no image found for policy",
+            r"no matching tag",
+        ),
         "No tag of {source} is left after the filter and the policy of {me}.",
         "Compare spec.filterTags.pattern and the policy's range with the tags that exist.",
         "flux get image policy {name} -n {ns}",
@@ -32,8 +46,11 @@ RULES = (
     ),
     rule(
         "invalid-policy",
-        r"invalid policy: (?P<why>[^\n]+)|improper constraint: (?P<constraint>\S+)",
-        "The policy itself is wrong: {why}{constraint}",
+        (
+            r"invalid policy: (?P<why>[^\n]+)",
+            r"improper constraint: (?P<why>\S+)",
+        ),
+        "The policy itself is wrong: {why}",
         "Correct spec.policy; nothing is tried again before.",
         link=IMAGE_POLICY,
         kinds={"ImagePolicy"},

@@ -44,13 +44,13 @@ _PAGES = {
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`pattern` is searched in the message, without regard to case, when kind and reason fit (empty sets fit all).
+    """The first of `patterns` that is found in the message counts, when kind and reason fit (empty sets fit all).
 
     The sentences are filled with the facts of the case and the named groups of the match.
     """
 
     id: str
-    pattern: re.Pattern[str]
+    patterns: tuple[re.Pattern[str], ...]
     cause: str
     remedy: str
     command: str = "{reconcile}"
@@ -65,26 +65,33 @@ class Rule:
             return None
         if self.reasons and case.verdict.reason not in self.reasons:
             return None
-        match = self.pattern.search(text)
+        match = next((match for pattern in self.patterns if (match := pattern.search(text))), None)
         if not match or (self.when and not self.when(case, match)):
             return None
-        return self.written(case, text, match)
+        return self._written(case, text, match)
 
-    def written(self, case: Case, text: str, match: re.Match[str]) -> Explanation:
+    def _written(self, case: Case, text: str, match: re.Match[str]) -> Explanation:
         said = {name: " ".join(value.split())[:300] for name, value in match.groupdict().items() if value}
-        facts = dict.fromkeys(self.pattern.groupindex, "") | case.facts(text) | said
-        return Explanation(
-            self.id,
-            self.cause.format_map(facts),
-            self.remedy.format_map(facts),
-            self.command.format_map(facts),
-            self.link or page_of(case.kind),
-        )
+        groups = {name: "" for pattern in self.patterns for name in pattern.groupindex}
+        facts = groups | case.facts(text) | said
+        cause, remedy, command = (_tidied(part.format_map(facts)) for part in (self.cause, self.remedy, self.command))
+        if groups and not said and facts["first_line"] not in cause:
+            cause = f"{cause} Flux says: {facts['first_line']}"
+        return Explanation(self.id, cause, remedy, command, self.link or page_of(case.kind))
+
+
+_GAP = re.compile(r"(?<=\w) +(?=[.,;:](?:\s|$)| )")
+_EMPTY = re.compile(r" \((?:, |: )?\)|(?:,|:) (?:asked for|used|limit|key) (?=[,.:])|(?<=:)\s*$")
+
+
+def _tidied(sentence: str) -> str:
+    """A sentence without the gaps that an unnamed group leaves."""
+    return _GAP.sub("", _EMPTY.sub("", sentence)).rstrip(" :")
 
 
 def rule(
     id_: str,
-    pattern: str,
+    patterns: str | tuple[str, ...],
     cause: str,
     remedy: str,
     command: str = "{reconcile}",
@@ -93,7 +100,9 @@ def rule(
     reasons: Iterable[str] = (),
     when: Callable[[Case, re.Match[str]], bool] | None = None,
 ) -> Rule:
-    compiled = re.compile(pattern, re.IGNORECASE | re.MULTILINE)
+    """A rule of one pattern or of several, without regard to case; the one that tells most stands first."""
+    listed = (patterns,) if isinstance(patterns, str) else patterns
+    compiled = tuple(re.compile(pattern, re.IGNORECASE | re.MULTILINE) for pattern in listed)
     return Rule(id_, compiled, cause, remedy, command, link, frozenset(kinds), frozenset(reasons), when)
 
 

@@ -7,47 +7,72 @@ from .rule import BUCKET, GIT, HELM_CHART, HELM_RELEASE, HELM_REPOSITORY, OCI, r
 RULES = (
     rule(
         "push-refused",
-        r"failed to (?:push|update source).*(?:non-fast-forward|pre-receive hook declined|protected branch|command error on refs|remote rejected|cannot lock ref)"
-        r"|pre-receive hook declined|protected branch hook declined|non-fast-forward update",
+        (
+            (
+                r"failed to (?:push|update source).*(?:non-fast-forward|pre-receive hook declined|protected"
+                r" branch|command error on refs|remote rejected|cannot lock ref)"
+            ),
+            r"pre-receive hook declined",
+            r"protected branch hook declined",
+            r"non-fast-forward update",
+        ),
         "{host} refuses the push: {first_line}",
-        "Push to a branch of its own (spec.git.push.branch) and merge by pull request, or let this account push to the protected branch.",
+        "Push to a branch of its own (spec.git.push.branch) and merge by pull request, or let this account push"
+        " to the protected branch.",
         kinds={"ImageUpdateAutomation"},
     ),
     rule(
         "secret-missing",
-        r"secrets? [\"'](?:(?P<space>[\w.\-]+)/)?(?P<missing>[\w.\-]+)[\"'] not found|unable to read token from secret '(?P<token>[^']+)'",
+        (
+            r"secrets? [\"'](?:(?P<space>[\w.\-]+)/)?(?P<missing>[\w.\-]+)[\"'] not found",
+            r"unable to read token from secret '(?P<token>[^']+)'",
+        ),
         "{me} names the Secret {missing}, which does not exist in namespace {ns}.",
         "Create the Secret {missing} in namespace {ns}, or correct the reference.",
         "kubectl -n {ns} get secret {missing}",
     ),
     rule(
         "empty-repository",
-        r"git repository is empty|remote repository is empty",
+        (
+            r"git repository is empty",
+            r"remote repository is empty",
+        ),
         "The repository {url} has no commit yet.",
         "Push a first commit to the branch that {me} follows.",
         kinds={"GitRepository"},
     ),
     rule(
         "tag-not-found",
-        r"couldn't find remote ref \"refs/tags/(?P<tag>[^\"]+)\"|tag '(?P<quoted>[^']+)' not found",
-        "{url} has no tag {tag}{quoted}.",
+        (
+            r"couldn't find remote ref \"refs/tags/(?P<tag>[^\"]+)\"",
+            r"tag '(?P<tag>[^']+)' not found",
+        ),
+        "{url} has no tag {tag}.",
         "Push the tag, or correct spec.ref.tag.",
         "git ls-remote --tags {url}",
         f"{GIT}#tag-example",
     ),
     rule(
         "branch-not-found",
-        r"couldn't find remote ref \"(?:refs/heads/)?(?P<branch>[^\"]+)\"|remote branch '?(?P<quoted>[\w./\-]+)'? not found|reference not found",
-        "{url} has no branch {branch}{quoted}: it was deleted, renamed or never pushed.",
+        (
+            r"couldn't find remote ref \"(?:refs/heads/)?(?P<branch>[^\"]+)\"",
+            r"remote branch '?(?P<branch>[\w./\-]+)'? not found",
+            r"reference not found",
+        ),
+        "{url} has no branch {branch}: it was deleted, renamed or never pushed.",
         "Push the branch, or correct spec.ref of {me}.",
         "git ls-remote --heads {url}",
         f"{GIT}#branch-example",
     ),
     rule(
         "commit-not-found",
-        r"(?:resolve commit object for '(?P<commit>[0-9a-f]+)'|commit '?(?P<quoted>[0-9a-f]{7,64})'?).*(?:object )?not found|git commit '(?P<named>[^']+)' not found|\bobject not found\b"
-        r"|not our ref (?P<foreign>[0-9a-f]+)",
-        "{url} has no commit {commit}{quoted}{named}{foreign} on the branch that is followed (a force push may have dropped it).",
+        (
+            r"resolve commit object for '(?P<commit>[0-9a-f]+)'.*not found",
+            r"commit '?(?P<commit>[0-9a-f]{7,64})'?.*not found",
+            r"not our ref (?P<commit>[0-9a-f]+)",
+            r"\bobject not found\b",
+        ),
+        "{url} has no commit {commit} on the branch that is followed (a force push may have dropped it).",
         "Correct spec.ref.commit, or name the branch that holds the commit.",
         link=f"{GIT}#commit-example",
     ),
@@ -55,12 +80,17 @@ RULES = (
         "semver-no-match",
         r"no match found for semver: ?(?P<range>.+)",
         "No version in {url} is in the range {range}.",
-        "Publish a version in that range, or correct spec.ref.semver. A range without a pre-release part never selects a pre-release.",
+        "Publish a version in that range, or correct spec.ref.semver. A range without a pre-release part never "
+        "selects a pre-release.",
         link=f"{GIT}#semver-example",
     ),
     rule(
         "repository-not-found",
-        r"repository not found|repository does not exist|project you were looking for could not be found",
+        (
+            r"repository not found",
+            r"repository does not exist",
+            r"project you were looking for could not be found",
+        ),
         "There is no repository at {url}, or the credentials may not see it.",
         "Correct spec.url, or give the account access to it (hosts answer the same for both).",
     ),
@@ -74,21 +104,34 @@ RULES = (
     ),
     rule(
         "image-not-found",
-        r"NAME_UNKNOWN|repository name not known|MANIFEST_UNKNOWN|manifest unknown",
+        (
+            r"NAME_UNKNOWN",
+            r"repository name not known",
+            r"MANIFEST_UNKNOWN",
+            r"manifest unknown",
+        ),
         "The registry has no image {url}.",
         "Push the image first, or correct spec.image.",
         kinds={"ImageRepository", "ImagePolicy"},
     ),
     rule(
         "repository-not-found",
-        r"NAME_UNKNOWN|repository name not known",
+        (
+            r"NAME_UNKNOWN",
+            r"repository name not known",
+        ),
         "The registry has no repository {url}.",
         "Push the artifact first, or correct spec.url.",
         link=OCI,
     ),
     rule(
         "tag-not-found",
-        r"/manifests/(?P<tag>[\w.\-:]+): MANIFEST_UNKNOWN|MANIFEST_UNKNOWN|manifest unknown|manifest .*not found",
+        (
+            r"/manifests/(?P<tag>[\w.\-:]+): MANIFEST_UNKNOWN",
+            r"MANIFEST_UNKNOWN",
+            r"manifest unknown",
+            r"manifest .*not found",
+        ),
         "{url} has no tag {tag}.",
         "Push that tag, or correct spec.ref.",
         "flux list artifacts {url}",
@@ -96,35 +139,60 @@ RULES = (
     ),
     rule(
         "registry-unsupported",
-        r"(?-i:\bUNSUPPORTED\b)|operation is unsupported",
+        (
+            r"(?-i:\bUNSUPPORTED\b)",
+            r"operation is unsupported",
+        ),
         "The registry at {host} does not offer the list that is asked for (no catalogue).",
         "Name every repository by itself, or use a registry that lists tags.",
     ),
     rule(
         "layer-not-found",
-        r"failed to find layer with media type '(?P<media>[^']+)'|no layers? found in artifact|layer .*not found",
+        (
+            r"failed to find layer with media type '(?P<media>[^']+)'",
+            r"no layers? found in artifact",
+            r"layer .*not found",
+        ),
         "The artifact {url} has no layer of media type {media}.",
         "Push it with `flux push artifact`, or name the layer in spec.layerSelector.mediaType.",
         link=f"{OCI}#layer-selector",
     ),
     rule(
         "signature-missing",
-        r"unsupported signature type: empty|no (?:matching )?signatures? (?:were |was )?found|(?:commit|tag) (?:object )?is not signed|no signature is associated|missing signature",
+        (
+            r"unsupported signature type: empty",
+            r"no (?:matching )?signatures? (?:were |was )?found",
+            r"(?:commit|tag) (?:object )?is not signed",
+            r"no signature is associated",
+            r"missing signature",
+        ),
         "{me} takes signed content only, and this is not signed by anybody that it trusts.",
         "Sign the commit, tag or artifact with the key that spec.verify names, or correct spec.verify.",
         link=f"{GIT}#verification",
     ),
     rule(
         "signature-unknown-key",
-        r"unable to verify (?:payload|Git commit|Git tag)|signature verification of .* failed|given (?:key rings|authorized keys)|invalid signature"
-        r"|signature is not produced by a trusted signer|failed to verify the signature",
+        (
+            r"unable to verify (?:payload|Git commit|Git tag)",
+            r"signature verification of .* failed",
+            r"given (?:key rings|authorized keys)",
+            r"invalid signature",
+            r"signature is not produced by a trusted signer",
+            r"failed to verify the signature",
+        ),
         "It is signed, but with a key that spec.verify does not trust.",
-        "Add the signer's public key to the Secret of spec.verify.secretRef in namespace {ns}, or have it signed with a known key.",
+        "Add the signer's public key to the Secret of spec.verify.secretRef in namespace {ns}, or have it "
+        "signed with a known key.",
         link=f"{GIT}#verification",
     ),
     rule(
         "bucket-not-found",
-        r"bucket '(?P<bucket>[^']+)' (?:not found|does not exist)|NoSuchBucket|ContainerNotFound|bucket doesn't exist",
+        (
+            r"bucket '(?P<bucket>[^']+)' (?:not found|does not exist)",
+            r"NoSuchBucket",
+            r"ContainerNotFound",
+            r"bucket doesn't exist",
+        ),
         "There is no bucket {bucket} at {host}.",
         "Create the bucket, or correct spec.bucketName.",
         kinds={"Bucket"},
@@ -132,9 +200,14 @@ RULES = (
     ),
     rule(
         "chart-version-not-found",
-        r"no '(?P<chart>[^']+)' chart with version matching '(?P<version>[^']+)' found|(?P<named>\S+) chart version .*not found|no chart version found for (?P<wanted>\S+)"
-        r"|could not locate a version matching provided version string (?P<text>\S+)|improper constraint",
-        "{source} has the chart {chart}, but no version that matches {version}{wanted}{text}.",
+        (
+            r"no '(?P<chart>[^']+)' chart with version matching '(?P<version>[^']+)' found",
+            r"(?P<named>\S+) chart version .*not found",
+            r"no chart version found for (?P<version>\S+)",
+            r"could not locate a version matching provided version string (?P<version>\S+)",
+            r"improper constraint",
+        ),
+        "{source} has the chart {chart}, but no version that matches {version}.",
         "Publish that version, or correct spec.chart.spec.version.",
         "helm search repo {chart} --versions",
         HELM_CHART,
@@ -142,7 +215,11 @@ RULES = (
     ),
     rule(
         "chart-not-found",
-        r"no chart name found|chart \"?(?P<chart>[\w.\-/]+)\"? (?:version \S+ )?not found|invalid chart reference: (?:stat|lstat) (?P<file>\S+): no such file",
+        (
+            r"no chart name found",
+            r'chart "?(?P<chart>[\w.\-/]+)"? (?:version \S+ )?not found',
+            r"invalid chart reference: (?:stat|lstat) (?P<file>\S+): no such file",
+        ),
         "{source} has no chart {path}.",
         "Correct spec.chart.spec.chart; in a Git repository or bucket it is the path of the chart's directory.",
         kinds={"HelmChart", "HelmRelease"},
@@ -150,7 +227,11 @@ RULES = (
     ),
     rule(
         "chart-download-failed",
-        r"chart pull error|failed to download chart|ChartPullError",
+        (
+            r"chart pull error",
+            r"failed to download chart",
+            r"ChartPullError",
+        ),
         "The index of {source} names a chart that cannot be downloaded: {first_line}",
         "Publish the chart's file again (the index and the files differ), or choose another version.",
         kinds={"HelmChart", "HelmRelease"},
@@ -158,7 +239,11 @@ RULES = (
     ),
     rule(
         "not-a-helm-index",
-        r"failed to load (?:Helm repository from )?index|no API version specified|error unmarshaling JSON.*repo\.IndexFile",
+        (
+            r"failed to load (?:Helm repository from )?index",
+            r"no API version specified",
+            r"error unmarshaling JSON.*repo\.IndexFile",
+        ),
         "What {url} serves as index.yaml is not the index of a Helm repository.",
         "Correct spec.url to the directory that holds index.yaml; for an OCI registry use type: oci.",
         "curl -s {url}/index.yaml | head",
@@ -175,7 +260,10 @@ RULES = (
     ),
     rule(
         "not-found",
-        r"\b404\b|\bfile not found\b",
+        (
+            r"\b404\b",
+            r"\bfile not found\b",
+        ),
         "{host} answers that nothing is at {url}.",
         "Correct the URL.",
         "curl -sI {url}",
