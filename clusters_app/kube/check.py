@@ -6,7 +6,7 @@ Each line says what was found and, when it failed, what to do. Nothing is stored
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from clusters_app.egress import Policy
 from clusters_app.flux.resources import KindSpec
@@ -21,7 +21,11 @@ from .faults import FAULTS
 from .kinds import STANDARD_KINDS
 from .manifest import token_command
 from .observe import Observation, observe
+from .official import api_client
 from .rights import PROBES, extra_reads, needed, powers
+
+if TYPE_CHECKING:
+    from kubernetes.client import ApiClient
 
 type CheckState = Literal["ok", "failed", "warning"]
 
@@ -94,8 +98,9 @@ def _checked(client: Client, kinds: Mapping[str, KindSpec], namespace: str, now:
         yield from _transport_lines(client.connection, error)
         return
     yield from _transport_lines(client.connection, None)
+    official = api_client(client)
     try:
-        yield _authenticated(client)
+        yield _authenticated(official)
     except KubeError as error:
         yield _failed("authenticated", error)
         return
@@ -103,8 +108,8 @@ def _checked(client: Client, kinds: Mapping[str, KindSpec], namespace: str, now:
         "version", "ok", "%(host)s runs Kubernetes %(version)s.", params=place | {"version": version}, value=version
     )
     seen = loop.run(observe(client, now=now, kinds=kinds, flux_namespace=namespace), timeout_seconds=60)
-    yield _enough(client, kinds, namespace, seen)
-    yield _excess(client, kinds, _namespaces(seen, namespace))
+    yield _enough(official, kinds, namespace, seen)
+    yield _excess(official, kinds, _namespaces(seen, namespace))
     yield from _found(seen, place)
 
 
@@ -152,7 +157,7 @@ def _transport_lines(connection: Connection, error: KubeError | None) -> Iterato
     yield _failed(lines[at].code, error)
 
 
-def _authenticated(client: Client) -> CheckLine:
+def _authenticated(client: "ApiClient") -> CheckLine:
     """Raises `KubeError`."""
     name = reviews.user_name(client)
     if name is None:
@@ -163,7 +168,7 @@ def _authenticated(client: Client) -> CheckLine:
     return CheckLine("authenticated", "ok", "Signed in as %(name)s.", "", params, name)
 
 
-def _enough(client: Client, kinds: Mapping[str, KindSpec], namespace: str, seen: Observation) -> CheckLine:
+def _enough(client: "ApiClient", kinds: Mapping[str, KindSpec], namespace: str, seen: Observation) -> CheckLine:
     """Every kind that is installed can be listed, and the identity and the heartbeats can be read."""
     installed = {kind: spec for kind, spec in kinds.items() if seen.lists[kind].state != "missing"}
     try:
@@ -176,7 +181,7 @@ def _enough(client: Client, kinds: Mapping[str, KindSpec], namespace: str, seen:
     return CheckLine("rights-enough", "ok", "The credential may read everything that is needed.")
 
 
-def _excess(client: Client, kinds: Mapping[str, KindSpec], namespaces: tuple[str, ...]) -> CheckLine:
+def _excess(client: "ApiClient", kinds: Mapping[str, KindSpec], namespaces: tuple[str, ...]) -> CheckLine:
     try:
         rules = [rule for namespace in namespaces for rule in reviews.rules_in(client, namespace)]
         probed = [power for right, power in PROBES.items() if reviews.is_allowed(client, right)]

@@ -1,17 +1,20 @@
 """A cluster's own answers about a credential: who it is, what it may do. Blocking; not for the loop's thread."""
 
-from .client import Client
+from typing import TYPE_CHECKING
+
 from .errors import KubeError
-from .official import api_client
 from .rights import Right, Rule
 
+if TYPE_CHECKING:
+    from kubernetes.client import ApiClient
 
-def user_name(client: Client) -> str | None:
+
+def user_name(client: "ApiClient") -> str | None:
     """Whom the cluster takes us for; None before Kubernetes 1.28, where nobody can ask. Raises `KubeError`."""
     from kubernetes.client import AuthenticationV1Api, V1SelfSubjectReview
 
     try:
-        review = AuthenticationV1Api(api_client(client)).create_self_subject_review(V1SelfSubjectReview())
+        review = AuthenticationV1Api(client).create_self_subject_review(V1SelfSubjectReview())
     except KubeError as error:
         if error.code == "kube.not-found":
             return None
@@ -20,7 +23,7 @@ def user_name(client: Client) -> str | None:
     return user.username or None if user else None
 
 
-def is_allowed(client: Client, right: Right) -> bool:
+def is_allowed(client: "ApiClient", right: Right) -> bool:
     """`SelfSubjectAccessReview`: every authorizer of the cluster has its say. Raises `KubeError`."""
     from kubernetes.client import (
         AuthorizationV1Api,
@@ -39,16 +42,16 @@ def is_allowed(client: Client, right: Right) -> bool:
         name=right.name or None,
     )
     body = V1SelfSubjectAccessReview(spec=V1SelfSubjectAccessReviewSpec(resource_attributes=asked))
-    answer = AuthorizationV1Api(api_client(client)).create_self_subject_access_review(body)
+    answer = AuthorizationV1Api(client).create_self_subject_access_review(body)
     return bool(answer.status and answer.status.allowed)
 
 
-def rules_in(client: Client, namespace: str) -> list[Rule]:
+def rules_in(client: "ApiClient", namespace: str) -> list[Rule]:
     """`SelfSubjectRulesReview`: the rules that count in a namespace, cluster-wide ones too. Raises `KubeError`."""
     from kubernetes.client import AuthorizationV1Api, V1SelfSubjectRulesReview, V1SelfSubjectRulesReviewSpec
 
     body = V1SelfSubjectRulesReview(spec=V1SelfSubjectRulesReviewSpec(namespace=namespace))
-    answer = AuthorizationV1Api(api_client(client)).create_self_subject_rules_review(body)
+    answer = AuthorizationV1Api(client).create_self_subject_rules_review(body)
     return [
         Rule(
             tuple(rule.verbs or ()),

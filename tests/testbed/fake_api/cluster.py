@@ -77,6 +77,9 @@ class FakeCluster:
         """A write somewhere else in the cluster: no object of ours changes, every list's resource version does."""
         self._revision += 1
 
+    def kinds(self) -> tuple[str, ...]:
+        return tuple(self._served)
+
     def count(self) -> int:
         return sum(len(found) for found in self._objects.values())
 
