@@ -45,8 +45,9 @@ def controller(name: str, folder: Path, ports: Ports, *, sends_events: bool) -> 
         "--metrics-addr=0",
         "--log-level=info",
         "--concurrent=2",
-        f"--events-addr={f'http://127.0.0.1:{ports.events}/' if sends_events else ''}",
     ]
+    if name != "notification-controller":
+        command.append(f"--events-addr={f'http://127.0.0.1:{ports.events}/' if sends_events else ''}")
     if name in _WAITS_FOR_DEPENDENCIES:
         command.append("--requeue-dependency=2s")
     return command + _own_flags(name, folder, ports)
@@ -61,7 +62,8 @@ def _own_flags(name: str, folder: Path, ports: Ports) -> list[str]:
     if name == "kustomize-controller":
         return ["--http-retry=2"]
     if name == "notification-controller":
-        return [f"--receiverAddr=127.0.0.1:{ports.receiver}"]
+        # Here the events' address is where it listens.
+        return [f"--events-addr=127.0.0.1:{ports.events}", f"--receiverAddr=127.0.0.1:{ports.receiver}"]
     return []
 
 

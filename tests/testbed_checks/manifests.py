@@ -3,7 +3,7 @@
 import yaml
 
 
-def deployment(name: str, *, image: str, namespace: str = "default", deadline_seconds: int = 5) -> str:
+def deployment(name: str, *, image: str, namespace: str = "default", deadline_seconds: int = 600) -> str:
     labels = {"app": name}
     return yaml.safe_dump(
         {

@@ -35,7 +35,7 @@ spec:
       sourceRef: {kind: GitRepository, name: flux-system}
 """,
     "apps/web/deployment.yaml": deployment("web", image="example/web:1.0.0"),
-    "apps/typo/deployment.yaml": deployment("typo", image="example/web:1.0.1-broken"),
+    "apps/typo/deployment.yaml": deployment("typo", image="example/web:1.0.1-broken", deadline_seconds=5),
 } | {f"charts/podinfo/{path}": text for path, text in CHART.items()}
 
 

@@ -34,7 +34,7 @@ def test_a_job_completes(cluster: Cluster) -> None:
 
 
 def test_an_image_with_a_broken_tag_is_never_pulled(cluster: Cluster) -> None:
-    cluster.apply(deployment("typo", image="example/web:1.0.1-broken"))
+    cluster.apply(deployment("typo", image="example/web:1.0.1-broken", deadline_seconds=5))
     cluster.wait_for("deployment", "default", "typo", "Progressing=False", timeout_seconds=30)
     (pod,) = pods_of(cluster, "typo")
     assert pod["status"]["containerStatuses"][0]["state"]["waiting"]["reason"] == "ImagePullBackOff"
