@@ -131,7 +131,9 @@ def _is_compiled(language: str, catalogue: Catalog) -> bool:
         return False
     with file.open("rb") as stream:
         compiled = read_mo(stream)
-    return _translations(compiled) == _translations(catalogue)
+    translated, compiled_texts = _translations(catalogue), _translations(compiled)
+    # Babel compiles a plural without a translation to its English; only what is translated is compared.
+    return translated == {key: compiled_texts.get(key, ()) for key in translated}
 
 
 def _translations(catalogue: Catalog) -> dict[tuple[str, str], tuple[str, ...]]:
