@@ -15,7 +15,7 @@ from .base import (
     has_mark,
     marked,
 )
-from .errors import forge_error
+from .errors import ForgePermanent, forge_error
 from .gitea_answers import GiteaComment, GiteaLabel, GiteaPullRequest, GiteaRepository, GiteaUser
 from .gitea_errors import refusal
 from .rights import COMMENT, OPEN_PULL_REQUEST, PULL_REQUESTS_OFF, PUSH, READ, UNARCHIVED
@@ -81,7 +81,14 @@ class Gitea:
 
     def find(self, *, head: str, base: str) -> list[PullRequest]:
         # `head` is no filter of this API, and `base` is ignored where `base_branch` is honoured.
-        found = self._pages((*self._repository, "pulls"), list[GiteaPullRequest], state="all", base_branch=base)
+        pages = self._pages((*self._repository, "pulls"), list[GiteaPullRequest], state="all", base_branch=base)
+        try:
+            found = list(pages)
+        except ForgePermanent as error:
+            # An empty repository has no list of pull requests either.
+            if error.code == "forge.not-found" and self.repository().is_empty:
+                return []
+            raise
         return [each.value() for each in found if each.is_of_this_repository and each.head.label == head]
 
     def read(self, number: int) -> PullRequest:
