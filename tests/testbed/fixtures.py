@@ -81,14 +81,18 @@ def clusters(servers_folder: Path) -> Iterator[StartCluster]:
 
     Clusters live as long as the session. Whoever breaks one names it as nobody else does, or repairs it.
     """
-    running: dict[str, Cluster] = {}
+    running: dict[str, tuple[Cluster, object]] = {}
     with ExitStack() as stack:
 
         def start(name: str, *, pods: bool = False, flux: Sequence[str] = (), crds: Sequence[str] = ()) -> Cluster:
+            wanted = (pods, tuple(flux), tuple(crds))
             if name not in running:
                 cluster = Cluster(name, pods=pods, flux=flux, crds=crds, folder=servers_folder / name)
-                running[name] = stack.enter_context(cluster)
-            return running[name]
+                running[name] = stack.enter_context(cluster), wanted
+            cluster, given = running[name]
+            if given != wanted:
+                raise ValueError(f"cluster {name} runs with other parts {given}: name yours differently")
+            return cluster
 
         yield start
 

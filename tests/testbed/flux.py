@@ -1,19 +1,21 @@
 """The Flux controllers of a cluster as processes of this machine, and their bootstrap to a Git repository."""
 
 import base64
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from tests.testbed.build import program, shared_files
+from tests.testbed.build import PROGRAMS, program, shared_files
 from tests.testbed.processes import free_port
 
 if TYPE_CHECKING:
     from tests.testbed.kubernetes import Cluster
 
 NAMESPACE = "flux-system"
+DISTRIBUTION = "v2.9.5"
 
 _WAITS_FOR_DEPENDENCIES = {
     "source-controller",
@@ -25,6 +27,36 @@ _WAITS_FOR_DEPENDENCIES = {
 
 def crd_files(controller: str) -> list[Path]:
     return sorted((shared_files("flux") / "crds" / controller).glob("*.yaml"))
+
+
+def distribution(controllers: Sequence[str]) -> str:
+    """The namespace and Deployments as `flux install` labels them: from these a reader knows Flux's version.
+
+    Their pods are kwok's and do nothing; the controllers themselves are processes. A dead one shows in its Lease alone.
+    """
+    labels = {"app.kubernetes.io/part-of": "flux", "app.kubernetes.io/version": DISTRIBUTION}
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE, "labels": labels}}
+    return yaml.safe_dump_all([namespace, *(_deployment(name, labels) for name in controllers)])
+
+
+def _deployment(name: str, labels: Mapping[str, str]) -> dict[str, Any]:
+    container = {"name": "manager", "image": f"fluxcd/{name}:{_pinned_version(name)}"}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name, "namespace": NAMESPACE, "labels": {**labels, "control-plane": "controller"}},
+        "spec": {
+            "selector": {"matchLabels": {"app": name}},
+            "template": {"metadata": {"labels": {"app": name}}, "spec": {"containers": [container]}},
+        },
+    }
+
+
+def _pinned_version(name: str) -> str:
+    pinned = re.search(rf"github.com/fluxcd/{name} (v\S+)", (PROGRAMS / "flux" / "go.mod").read_text())
+    if pinned is None:
+        raise LookupError(f"{name} is not pinned in the go.mod of the Flux controllers")
+    return pinned[1]
 
 
 class Ports:

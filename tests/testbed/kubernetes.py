@@ -93,6 +93,8 @@ class Cluster:
             if self._workloads:
                 self.apply(json.dumps(control_plane.NODE))
                 self.patch_status("node", "", "node-1", control_plane.NODE["status"])
+                if self._flux:
+                    self.apply(flux.distribution(self._flux))
         return self
 
     def stop(self) -> None:
