@@ -19,6 +19,7 @@ NETWORK_EVENTS = 40_000
 REPOSITORY_BYTES = 4 * 1024 * 1024
 REPOSITORY_EVENTS = 500_000
 REPOSITORY_SECONDS = 10.0
+SECOND_LOOK_CHARACTERS = 256 * 1024
 MAX_DEPTH = 50
 REPOSITORY_DEPTH = 100
 
@@ -111,6 +112,9 @@ class Parsed(msgspec.Struct, frozen=True):
     problem: IngestError | None
 
 
+type _Loader = type[yaml.SafeLoader | yaml.CSafeLoader]
+
+
 class _Limits(msgspec.Struct, frozen=True):
     max_bytes: int
     events: int
@@ -130,7 +134,7 @@ def load_network(data: bytes | str) -> JsonValue:
     document, and whatever is too large, too deep, or no YAML. Typing as `to_plain`.
     """
     encoded = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
-    documents = list(_documents(_text(encoded, _NETWORK), _NETWORK))
+    documents = list(_documents(_text(encoded, _NETWORK), _NETWORK, yaml.CSafeLoader))
     if len(documents) > 1:
         raise _error("yaml.several-documents", "only one document is allowed here", documents[1].line)
     return to_plain(documents[0].root) if documents else None
@@ -146,12 +150,28 @@ def load_repository(data: bytes) -> Parsed:
         text = _text(data, _REPOSITORY)
     except IngestError as problem:
         return Parsed("", (), problem)
+    parsed = _parsed(text, yaml.CSafeLoader)
+    if _is_worth_a_second_look(parsed.problem, text):
+        second = _parsed(text, yaml.SafeLoader)
+        return second if second.problem is None else parsed
+    return parsed
+
+
+def _parsed(text: str, loader: _Loader) -> Parsed:
     documents: list[Document] = []
     try:
-        documents.extend(_documents(text, _REPOSITORY))
+        documents.extend(_documents(text, _REPOSITORY, loader))
     except IngestError as problem:
         return Parsed(text, tuple(documents), problem)
     return Parsed(text, tuple(documents), None)
+
+
+def _is_worth_a_second_look(problem: IngestError | None, text: str) -> bool:
+    """The C parser refuses a block scalar that begins with a tab, which is good YAML and common in generated texts.
+
+    The parser in Python reads it, at a hundredth of the speed: for small files only.
+    """
+    return problem is not None and problem.code == "yaml.tab" and len(text) <= SECOND_LOOK_CHARACTERS
 
 
 def to_plain(node: Node | None) -> JsonValue:
@@ -216,28 +236,33 @@ def _text(data: bytes, limits: _Limits) -> str:
 _BOM = "\ufeff"
 
 
-def _documents(text: str, limits: _Limits) -> Iterator[Document]:
+def _documents(text: str, limits: _Limits, loader: _Loader) -> Iterator[Document]:
     # The C parser counts a byte order mark as no character and the rest of the world as one.
     offset = 1 if text.startswith(_BOM) else 0
     composer = _Composer(offset, limits)
-    for event in _events(text[offset:], limits):
+    for event in _events(text[offset:], limits, loader):
         document = composer.take(event)
         if document is not None:
             yield document
 
 
-def events(text: str) -> Iterator[yaml.Event]:
+def events(text: str) -> list[yaml.Event]:
     """PyYAML's own events of a repository's text, for who must see more than nodes show; within the same limits.
 
     A byte order mark must be cut off before: the C parser's marks do not count it. Raises `IngestError`.
     """
-    return _events(text, _REPOSITORY)
+    try:
+        return list(_events(text, _REPOSITORY, yaml.CSafeLoader))
+    except IngestError as problem:
+        if not _is_worth_a_second_look(problem, text):
+            raise
+    return list(_events(text, _REPOSITORY, yaml.SafeLoader))
 
 
-def _events(text: str, limits: _Limits) -> Iterator[yaml.Event]:
+def _events(text: str, limits: _Limits, loader: _Loader) -> Iterator[yaml.Event]:
     ends_at = time.monotonic() + limits.seconds
     try:
-        for count, event in enumerate(yaml.parse(text, Loader=yaml.CSafeLoader)):
+        for count, event in enumerate(yaml.parse(text, Loader=loader)):
             if count > limits.events:
                 raise _error("yaml.too-many-nodes", f"there are more than {limits.events} values", _line(event))
             if count % 256 == 0 and time.monotonic() > ends_at:

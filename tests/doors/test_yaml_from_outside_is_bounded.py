@@ -234,8 +234,27 @@ def test_a_file_that_is_no_utf8_is_a_problem_with_a_line() -> None:
     assert (parsed.problem.code, parsed.problem.line) == ("yaml.not-utf8", 2)
 
 
-def test_a_tab_inside_a_block_scalar_is_no_problem() -> None:
-    assert plain("a: |\n  x\n  \ty\n") == [{"a": "x\n\ty\n"}]
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("a: |\n  x\n  \ty\n", "x\n\ty\n"), ("a: |\n  \tx\n  y\n", "\tx\ny\n"), ("a: >\n\n  \tx\n", "\n\tx\n")],
+)
+def test_a_tab_inside_a_block_scalar_is_no_problem(text: str, value: str) -> None:
+    assert plain(text) == [{"a": value}]
+    assert [event.value for event in events(text) if isinstance(event, pyyaml.ScalarEvent)] == ["a", value]
+
+
+@pytest.mark.parametrize("text", ["a:\n\tb: 1\n", "a: |\n\tx\n", "a: x\n\ty\n", "- a\n-\tb\n"])
+def test_a_tab_as_indentation_is_named(text: str) -> None:
+    problem = load_repository(text.encode()).problem
+    assert (problem and problem.code, problem and problem.line) == ("yaml.tab", 2)
+
+
+def test_a_large_file_with_a_tab_is_not_read_slowly() -> None:
+    started = time.process_time()
+    parsed = load_repository(b"- 1\n" * 70_000 + b"- |\n  \tx\n")
+    assert parsed.problem is not None
+    assert parsed.problem.code == "yaml.tab"
+    assert time.process_time() - started < 3
 
 
 @pytest.mark.parametrize(
