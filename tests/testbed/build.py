@@ -14,12 +14,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from tests.testbed.families import FAMILIES, Family
 from tests.testbed.processes import venv_program
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -30,65 +30,6 @@ _FLAGS = ("-mod=readonly", "-trimpath", "-buildvcs=false")
 
 class BuildError(Exception):
     """Go is missing or refused to build; the message carries its last words."""
-
-
-@dataclass(frozen=True)
-class Family:
-    """Programs that one `go.mod` pins.
-
-    `shares` maps a folder under `share/` to (module, folder in the module). `stamps` are variables that a release's own
-    build sets: the program reports them as its version. `missing` is (module, file): a generated file without which the
-    module is published but cannot be built; an empty one will do.
-    """
-
-    name: str
-    programs: Mapping[str, str]
-    shares: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    stamps: Sequence[str] = ()
-    missing: tuple[str, str] | None = None
-
-
-FLUX_CONTROLLERS = (
-    "source-controller",
-    "kustomize-controller",
-    "helm-controller",
-    "notification-controller",
-    "image-reflector-controller",
-    "image-automation-controller",
-)
-
-FAMILIES = (
-    Family("etcd", {"etcd": "go.etcd.io/etcd/server/v3"}),
-    Family(
-        "kubernetes",
-        {
-            name: f"k8s.io/kubernetes/cmd/{name}"
-            for name in ("kube-apiserver", "kube-controller-manager", "kube-scheduler")
-        },
-        stamps=[
-            f"k8s.io/component-base/version.{stamp}" for stamp in ("gitVersion=v1.36.3", "gitMajor=1", "gitMinor=36")
-        ],
-    ),
-    Family(
-        "flux",
-        {name: f"github.com/fluxcd/{name}" for name in FLUX_CONTROLLERS},
-        {f"crds/{name}": (f"github.com/fluxcd/{name}", "config/crd/bases") for name in FLUX_CONTROLLERS},
-    ),
-    Family(
-        "gitea",
-        {"gitea": "code.gitea.io/gitea"},
-        {name: ("code.gitea.io/gitea", name) for name in ("options", "public", "templates")},
-        stamps=["main.Version=1.26.0"],
-    ),
-    Family("kwok", {"kwok": "sigs.k8s.io/kwok/cmd/kwok"}, {"stages": ("sigs.k8s.io/kwok", "kustomize/stage")}),
-    Family("crane", {"crane": "github.com/google/go-containerregistry/cmd/crane"}),
-    Family(
-        "flux-cli",
-        {"flux": "github.com/fluxcd/flux2/v2/cmd/flux"},
-        stamps=["main.VERSION=2.9.5"],
-        missing=("github.com/fluxcd/flux2/v2", "cmd/flux/manifests/install.yaml"),
-    ),
-)
 
 
 @cache
@@ -129,12 +70,15 @@ def _key(family: Family) -> str:
 
 
 def built(family: Family, prefix: str = "") -> Path:
+    """The folder with a family's `bin` and `share`; one of several runs that need it at once builds it."""
     target = cache_folder() / _key(family)
     if target.exists():
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
     with _locked(target.with_suffix(".lock")):
         if not target.exists():
+            for interrupted in target.parent.glob(f".{target.name}-*"):
+                shutil.rmtree(interrupted)
             _build(family, target, prefix)
     return target
 
@@ -195,7 +139,7 @@ def _folder_of(module: str, module_folder: Path) -> Path:
 def _copy(source: Path, target: Path) -> None:
     """The module cache is read-only; the copy is not, so that it can be removed."""
     shutil.copytree(source, target, copy_function=shutil.copyfile)
-    for folder in (target, *(path for path in target.rglob("*") if path.is_dir())):
+    for folder, _, _ in target.walk():
         folder.chmod(0o755)
 
 

@@ -1,7 +1,9 @@
 """The Flux controllers of a cluster as processes of this machine, and their bootstrap to a Git repository."""
 
 import base64
+import os
 import re
+import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -103,6 +105,15 @@ def environment(kubeconfig: Path, folder: Path) -> Mapping[str, str]:
     scratch = folder / "scratch"
     scratch.mkdir(exist_ok=True)
     return {"KUBECONFIG": str(kubeconfig), "RUNTIME_NAMESPACE": NAMESPACE, "TMPDIR": str(scratch)}
+
+
+def command(cluster: "Cluster", *arguments: str) -> str:
+    """Run the `flux` command as the administrator: what it says of a cluster is what an operator believes."""
+    environment = {**os.environ, "KUBECONFIG": str(cluster.kubeconfig)}
+    done = subprocess.run(
+        [str(program("flux")), *arguments], env=environment, capture_output=True, text=True, check=True
+    )
+    return done.stdout
 
 
 def sync_manifest(*, url: str, branch: str, path: str, interval: str = "10s") -> str:

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from ssl import SSLContext, create_default_context
-from types import TracebackType
 from typing import Any, Self
 
 import yaml
@@ -62,9 +61,7 @@ class Cluster:
     def __enter__(self) -> Self:
         return self.start()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_ended: object) -> None:
         self.stop()
 
     @property

@@ -5,7 +5,6 @@ import signal
 import subprocess
 from importlib.util import find_spec
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from tests.testbed.processes import (
@@ -31,9 +30,7 @@ class Postgres:
     def __enter__(self) -> Self:
         return self.start()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_ended: object) -> None:
         self.stop()
 
     def url(self, database: str = "postgres") -> str:

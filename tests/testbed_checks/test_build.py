@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.testbed import build
+from tests.testbed.families import Family
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return ran
 
 
-TOY = build.Family("toy", {"toy": "example.com/toy"})
+TOY = Family("toy", {"toy": "example.com/toy"})
 
 
 def test_a_program_is_built_once(builds: list[str]) -> None:
@@ -62,6 +63,14 @@ def test_a_build_that_fails_leaves_nothing_behind(builds: list[str], monkeypatch
     with pytest.raises(build.BuildError):
         build.built(TOY)
     assert [path.name for path in build.cache_folder().iterdir() if path.is_dir()] == []
+
+
+def test_what_an_interrupted_build_left_is_removed_by_the_next(builds: list[str]) -> None:
+    target = build.built(TOY)
+    left = target.with_name(f".{target.name}-interrupted")
+    target.rename(left)
+    build.built(TOY)
+    assert not left.exists()
 
 
 def test_it_says_what_it_builds_and_how_large_it_is(builds: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -79,6 +79,21 @@ def test_a_failing_health_check_names_the_deployment(cluster: Cluster) -> None:
     assert "Deployment/default/typo" in ready_message(cluster, "kustomization", "typo")
 
 
+def test_a_reader_learns_the_version_of_flux_from_its_deployments(cluster: Cluster) -> None:
+    cluster.wait_for("deployment", "flux-system", "kustomize-controller", "Available")
+    deployments = cluster.get("deployments", "flux-system")["items"]
+    assert {item["metadata"]["name"] for item in deployments} == set(CONTROLLERS)
+    assert {item["metadata"]["labels"]["app.kubernetes.io/version"] for item in deployments} == {flux.DISTRIBUTION}
+
+
+def test_the_flux_command_says_the_same(cluster: Cluster) -> None:
+    cluster.wait_for("kustomization", "flux-system", "web")
+    listed = flux.command(cluster, "get", "kustomizations", "--no-header")
+    ready = {line.split("\t")[0].strip(): line.split("\t")[3].strip() for line in listed.splitlines()}
+    assert ready["web"] == "True"
+    assert ready["typo"] == "False"
+
+
 def test_a_commit_is_followed_within_seconds(cluster: Cluster, gitea: Gitea) -> None:
     cluster.wait_for("kustomization", "flux-system", "flux-system")
     changed = {"clusters/one/note.yaml": yaml.safe_dump(flux_note("second"))}
