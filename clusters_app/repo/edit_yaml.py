@@ -1,6 +1,6 @@
-"""YAML as nodes with exact places, from the events of PyYAML's own parser.
+"""YAML as nodes with exact places, from the events that `safe_yaml` gives.
 
-The pure parser, not the C one: behind a byte order mark the C loader's marks are one character early.
+A byte order mark is cut off before reading and counted afterwards: the parser's marks leave it out.
 """
 
 import re
@@ -8,7 +8,9 @@ from collections.abc import Iterator
 
 import yaml
 
-from clusters_app.repo.edit_nodes import EditRefused, Event, Node, Stream
+from clusters_app import safe_yaml
+from clusters_app.ingest import IngestError
+from clusters_app.repo.edit_nodes import BOM, EditRefused, Event, Node, Stream
 
 MAX_DEPTH = 100
 
@@ -17,19 +19,14 @@ _PROPERTY = re.compile(r"(?:[ \t\r\n]|#[^\n]*\n)*([&!][^\s,\[\]{}]*|!<[^>]*>)(?:
 
 def parse(text: str) -> Stream:
     """Refuses a text that is not YAML, naming the line."""
+    body = text.removeprefix(BOM)
     try:
-        events = list(yaml.parse(text, Loader=yaml.SafeLoader))
-        composer = _Composer(text, events)
+        events = safe_yaml.events(body)
+        composer = _Composer(text, events, len(text) - len(body))
         documents = tuple(composer.documents())
-    except (yaml.YAMLError, RecursionError) as error:
-        raise EditRefused("not-yaml", f"not YAML: {_reason(error)}") from error
+    except (IngestError, RecursionError) as error:
+        raise EditRefused("not-yaml", f"not YAML: {error}") from error
     return Stream(text, documents, tuple(map(_canonical, events)))
-
-
-def _reason(error: Exception) -> str:
-    mark = getattr(error, "problem_mark", None)
-    problem = getattr(error, "problem", None) or "cannot be read"
-    return f"{problem} (line {mark.line + 1})" if mark else str(problem)
 
 
 def _canonical(event: yaml.Event) -> Event:
@@ -49,9 +46,10 @@ def _canonical(event: yaml.Event) -> Event:
 class _Composer:
     """Turns the events of one text into nodes. Anchors count from their own document's start, as YAML says."""
 
-    def __init__(self, text: str, events: list[yaml.Event]) -> None:
+    def __init__(self, text: str, events: list[yaml.Event], offset: int) -> None:
         self._text = text
         self._events = events
+        self._offset = offset
         self._at = 0
         self._anchors: dict[str, Node] = {}
 
@@ -92,14 +90,15 @@ class _Composer:
         return node
 
     def _alias(self, event: yaml.AliasEvent, first: int) -> Node:
-        target = self._anchors.get(event.anchor)
+        name = event.anchor or ""
+        target = self._anchors.get(name)
         if target is None:
-            raise EditRefused("unknown-alias", f"*{event.anchor} names no anchor")
-        start, end = event.start_mark.index, event.end_mark.index
-        return Node("alias", start, end, start, slice(first, self._at), event.anchor, target=target)
+            raise EditRefused("unknown-alias", f"*{name} names no anchor")
+        start, end = self._marks(event, event)
+        return Node("alias", start, end, start, slice(first, self._at), name, target=target)
 
     def _scalar(self, event: yaml.ScalarEvent, first: int) -> Node:
-        outer, end = event.start_mark.index, event.end_mark.index
+        outer, end = self._marks(event, event)
         start = self._behind_properties(event, outer, end)
         return Node(
             "scalar",
@@ -119,6 +118,11 @@ class _Composer:
             if found := _PROPERTY.match(self._text, start):
                 start = found.end()
         return min(start, end) if end > outer else start
+
+    def _marks(self, first: yaml.Event, last: yaml.Event) -> tuple[int, int]:
+        assert first.start_mark is not None  # only events that a program makes have no marks
+        assert last.end_mark is not None
+        return first.start_mark.index + self._offset, last.end_mark.index + self._offset
 
     def _mapping(self, event: yaml.MappingStartEvent, first: int, depth: int) -> Node:
         entries: list[tuple[Node, Node]] = []
@@ -144,9 +148,9 @@ class _Composer:
         items: tuple[Node, ...] = (),
     ) -> Node:
         closing = self._take()
-        outer = event.start_mark.index
+        outer, behind = self._marks(event, closing)
         # A block collection's own end mark stands before the next token, far behind its last value.
-        end = closing.end_mark.index if event.flow_style else last
+        end = behind if event.flow_style else last
         start = self._behind_properties(event, outer, end)
         return Node(
             "mapping" if isinstance(event, yaml.MappingStartEvent) else "sequence",

@@ -10,8 +10,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
 from jinja2 import Template
+
+from clusters_app import safe_yaml
 
 ROOT = Path(__file__).resolve().parents[2] / "cookiecutter-repo"
 
@@ -53,10 +54,10 @@ class Unit:
         return {path: text.encode() for path, text in kept.items()}
 
     def _check(self, path: str, text: str, expected: list[str] | None) -> None:
-        try:
-            found = [_name_of(document) for document in yaml.load_all(text, Loader=yaml.CSafeLoader)]
-        except yaml.YAMLError as error:
-            raise UnitError(f"unit {self.name}: {path} is not YAML") from error
+        parsed = safe_yaml.load_repository(text.encode())
+        if parsed.problem is not None:
+            raise UnitError(f"unit {self.name}: {path} is not YAML") from parsed.problem
+        found = [_name_of(safe_yaml.to_plain(document.root)) for document in parsed.documents]
         if expected and found != expected:
             raise UnitError(f"unit {self.name}: {path} holds {found}, not {expected}")
 
