@@ -64,11 +64,12 @@ def is_read_as(node: Node, value: str) -> bool:
 
 
 def _refuse_shared(place: Place, *, at_anchor: bool) -> None:
-    names = {*place.shared, *filter(None, [place.node.anchor])}
-    if at_anchor or not names:
+    if at_anchor:
         return
-    if place.shared or _is_used(place.stream, place.node):
-        raise EditRefused("shared", f"the value is shared by the anchor &{', &'.join(sorted(names))}")
+    # What lies inside an anchored mapping is as shared as the mapping.
+    anchored = {node.anchor for node in (*place.parents, place.node) if node.anchor and _is_used(place.stream, node)}
+    if names := sorted({*place.shared, *anchored}):
+        raise EditRefused("shared", f"the value is shared by the anchor &{', &'.join(names)}")
 
 
 def _is_used(stream: Stream, node: Node) -> bool:
@@ -325,10 +326,11 @@ def _refuse_anchored(stream: Stream, child: tuple[Node, Node]) -> None:
 
 
 def _flow_removal(place: Place, children: list[tuple[Node, Node]], number: int) -> tuple[int, int]:
+    """From the end of the one before, with the comma between; the first one goes with the comma behind it."""
     del place
-    if number + 1 < len(children):
-        return children[number][0].outer, children[number + 1][0].outer
-    return children[number - 1][1].end, children[number][1].end
+    if number:
+        return children[number - 1][1].end, children[number][1].end
+    return children[0][0].outer, children[1][0].outer
 
 
 def _block_removal(place: Place, children: list[tuple[Node, Node]], number: int) -> tuple[int, int]:

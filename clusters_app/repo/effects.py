@@ -5,6 +5,7 @@ is no effect. What overrides an edit is found by looking for the value that has 
 """
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,7 +18,7 @@ from clusters_app.repo.image_reference import ImageReference
 from clusters_app.repo.kustomize import KUSTOMIZATION_NAMES
 from clusters_app.repo.plan_model import Remark
 from clusters_app.repo.plan_values import ValueEdit
-from clusters_app.repo.tree import OverlaidTree, Tree
+from clusters_app.repo.tree import OverlaidTree, Tree, TreeError
 
 _ORDER = {
     "OCIRepository": ("digest", "semver", "tag"),
@@ -33,27 +34,34 @@ type Signature = dict[tuple[str, ...], str]
 """Every value of a build that decides something, by object and path."""
 
 
-def without_effect(
-    tree: Tree,
-    graph: FleetGraph,
-    environment: str,
-    edits: Sequence[ValueEdit],
-    files: Mapping[str, bytes | None],
-    render: Callable[[Tree, str], str] | None,
-    apps: Sequence[str],
-) -> list[Remark]:
-    """A refusal for each edit that changes nothing in any build. Builds that fail are not counted against it."""
+def check_effects(
+    builds: "Builds", edits: Sequence[ValueEdit], files: Mapping[str, bytes | None]
+) -> tuple[list[Remark], list[Remark]]:
+    """A refusal for each edit that changes nothing in any build, and what to say of clusters that an edit does not reach.
+
+    Builds that fail are not counted against an edit.
+    """
     values = [edit for edit in edits if edit.kind == "set"]
-    if render is None or not values:
-        return []
-    builds = _Builds(tree, graph, environment, render)
     changed = builds.changes(files)
-    if changed is None:
-        return []
+    if not values or changed is None:
+        return [], []
     idle = [edit for edit in values if not _shows(edit, changed, values) and builds.is_idle(edit, files)]
     # Tag and digest name one artifact: where one of them decides, the other goes along so that it does not lie.
     effective = {_artifact(edit) for edit in values if edit not in idle}
-    return [_refusal(builds, edit, apps) for edit in idle if _artifact(edit) not in effective]
+    refused = [edit for edit in idle if _artifact(edit) not in effective]
+    pins = [pin for edit in values if edit not in idle for pin in _pins(builds, edit, files)]
+    return [_refusal(builds, edit) for edit in refused], pins
+
+
+def _pins(builds: "Builds", edit: ValueEdit, files: Mapping[str, bytes | None]) -> Iterable[Remark]:
+    """The clusters of the environment that keep a value of their own all the same."""
+    for node in builds.reached([edit.file]):
+        changed = builds.changes_of(node, files)
+        if changed is not None and not any(_says(text, _version(edit.new)) for text in changed):
+            found = _overriding(builds, edit, node)
+            if found is not None:
+                why = f"{node.cluster} stays on {found.value}: pinned in {found.file}"
+                yield Remark("cluster-pin", edit.app, found.file, edit.path, edit.new, found.value, why)
 
 
 def _artifact(edit: ValueEdit) -> tuple[str, int, Path]:
@@ -65,7 +73,12 @@ def _shows(edit: ValueEdit, changed: Iterable[str], edits: Sequence[ValueEdit]) 
     """Whether the new value appears in what changed, and no other edit could be the reason."""
     new = _version(edit.new)
     alone = sum(1 for other in edits if _version(other.new) == new) == 1
-    return alone and any(new in text for text in changed)
+    return alone and any(_says(text, new) for text in changed)
+
+
+def _says(text: str, version: str) -> bool:
+    """Whether a text holds a version as a whole: `1.2` is not in `1.2.1`."""
+    return re.search(rf"(?<![\w.-]){re.escape(version)}(?![\w-]|\.\w)", text) is not None
 
 
 def _version(new: str | None) -> str:
@@ -75,7 +88,7 @@ def _version(new: str | None) -> str:
     return image.digest or image.tag or ""
 
 
-class _Builds:
+class Builds:
     """The builds of one environment before and after; each directory is built once for each state."""
 
     def __init__(self, tree: Tree, graph: FleetGraph, environment: str, render: Callable[[Tree, str], str]) -> None:
@@ -85,6 +98,7 @@ class _Builds:
             node for cluster in graph.clusters_in(environment) for node in cluster.kustomizations if node.path
         ]
         self._before: dict[tuple[str, str], Signature | None] = {}
+        self._changes: dict[tuple[str, str, int], list[str] | None] = {}
 
     def reached(self, files: Iterable[str]) -> list[FluxKustomizationNode]:
         wanted = set(files)
@@ -106,15 +120,17 @@ class _Builds:
 
     def changes(self, files: Mapping[str, bytes | None]) -> list[str] | None:
         """The values that the files change, after the change; None when no build could be compared."""
-        after, compared, changed = OverlaidTree(self.tree, files), False, list[str]()
-        for node in self.reached(files):
-            old, new = self.before(node), self.signature(after, node)
-            if old is None or new is None:
-                continue
-            compared = True
-            changed += [value for key, value in new.items() if old.get(key) != value]
-            changed += [old[key] for key in old.keys() - new.keys()]
-        return changed if compared else None
+        found = [self.changes_of(node, files) for node in self.reached(files)]
+        compared = [changed for changed in found if changed is not None]
+        return [text for changed in compared for text in changed] if compared else None
+
+    def changes_of(self, node: FluxKustomizationNode, files: Mapping[str, bytes | None]) -> list[str] | None:
+        """The same for one Flux Kustomization of one cluster."""
+        key = (node.cluster, node.ref, hash(tuple(sorted(files.items(), key=lambda item: item[0]))))
+        if key not in self._changes:
+            old, new = self.before(node), self.signature(OverlaidTree(self.tree, files), node)
+            self._changes[key] = None if old is None or new is None else _changed(old, new)
+        return self._changes[key]
 
     def is_idle(self, edit: ValueEdit, files: Mapping[str, bytes | None]) -> bool:
         """Whether leaving this one edit out leaves every build as it is."""
@@ -127,6 +143,11 @@ class _Builds:
         }
         with_it, without_it = self.changes(files), self.changes(without)
         return with_it is not None and without_it is not None and sorted(with_it) == sorted(without_it)
+
+
+def _changed(old: Signature, new: Signature) -> list[str]:
+    changed = [value for key, value in new.items() if old.get(key) != value]
+    return changed + [old[key] for key in sorted(old.keys() - new.keys())]
 
 
 def as_flux_builds(tree: Tree, node: FluxKustomizationNode) -> tuple[Tree, str]:
@@ -201,8 +222,9 @@ class Overriding:
     value: str
 
 
-def _refusal(builds: _Builds, edit: ValueEdit, apps: Sequence[str]) -> Remark:
-    found = _overriding(builds, edit)
+def _refusal(builds: Builds, edit: ValueEdit) -> Remark:
+    everywhere = (_overriding(builds, edit, node) for node in builds.reached([edit.file]))
+    found = next((each for each in everywhere if each is not None), None)
     if found is None:
         why, remedy = (
             "the edit changes nothing in any render: something else sets this value later",
@@ -211,18 +233,15 @@ def _refusal(builds: _Builds, edit: ValueEdit, apps: Sequence[str]) -> Remark:
     else:
         why = f"the edit changes nothing in any render: {found.file} has the last word and says {found.value}"
         remedy = f"change or remove the patch or value in {found.file}, then promote again"
-    return Remark("no-effect", apps[0], edit.file, edit.path, edit.new, edit.old, why, remedy)
+    return Remark("no-effect", edit.app, edit.file, edit.path, edit.new, edit.old, why, remedy)
 
 
-def _overriding(builds: _Builds, edit: ValueEdit) -> Overriding | None:
-    """The file in which the value stands that the build ends up with."""
-    for node in builds.reached([edit.file]):
-        last = [value for value in _last_words(builds.before(node) or {}, edit) if value]
-        candidates = [node.file, *sorted(node.files - {edit.file})]
-        for value in last:
-            for path in candidates:
-                if path and path in builds.tree.files() and _stands_in(builds.tree, path, value):
-                    return Overriding(path, value)
+def _overriding(builds: Builds, edit: ValueEdit, node: FluxKustomizationNode) -> Overriding | None:
+    """The file in which the value stands that a build ends up with."""
+    for value in filter(None, _last_words(builds.before(node) or {}, edit)):
+        for path in (node.file, *sorted(node.files - {edit.file})):
+            if path in builds.tree.files() and _stands_in(builds.tree, path, value):
+                return Overriding(path, value)
     return None
 
 
@@ -268,5 +287,5 @@ def _tail(value: str) -> str:
 def _stands_in(tree: Tree, path: str, value: str) -> bool:
     try:
         return value.encode() in tree.read(path)
-    except Exception:  # noqa: BLE001
+    except TreeError:
         return False

@@ -6,6 +6,7 @@ Only names and shapes are judged here; `rules` puts the repository's own rules a
 import re
 from collections.abc import Mapping
 
+from clusters_app.repo.image_reference import ImageReference
 from clusters_app.repo.leaves import Leaf
 
 _CONTAINERS = frozenset({"containers", "initContainers", "ephemeralContainers"})
@@ -121,7 +122,16 @@ def is_image(leaf: Leaf) -> bool:
     if leaf.marker.count(":") == 1:
         return True
     field = leaf.field
-    return len(field) >= 3 and field[-1] == "image" and field[-3] in _CONTAINERS
+    is_container = len(field) >= 3 and field[-1] == "image" and field[-3] in _CONTAINERS
+    return is_container or _is_name_with_version(leaf)
+
+
+def _is_name_with_version(leaf: Leaf) -> bool:
+    """A `newName` of kustomize that holds tag or digest too."""
+    if leaf.field[-1:] != ("newName",) or leaf.field[-3:-2] != ("images",):
+        return False
+    image = ImageReference.parse(leaf.text)
+    return image is not None and bool(image.tag or image.digest)
 
 
 def is_chart_version(leaf: Leaf) -> bool:
@@ -182,7 +192,7 @@ def is_image_name(leaf: Leaf) -> bool:
     """Registry and repository of an image: they belong to the environment even in a promoted file."""
     key = leaf.field[-1] if leaf.field else ""
     if key == "newName":
-        return True
+        return not is_image(leaf)
     siblings = {name.value for name, _ in leaf.place.parents[-1].entries} if leaf.place.parents else set()
     return key in ("repository", "registry") and bool(siblings & {"tag", "digest", "repository"})
 

@@ -54,11 +54,14 @@ class NoHistory:
 
 @dataclass(frozen=True, slots=True)
 class LastPromotion:
-    """The last promotion into a place: `written` is the tree that it left, `source` the one that it carried from."""
+    """The last promotion into a place: `written` is the tree that it left.
+
+    `source` is the tree that it carried from, None when its message names no commit that is known here.
+    """
 
     sha: str
     written: Tree
-    source: Tree
+    source: Tree | None
 
 
 def last_promotion(history: History, app: str, environment: str, paths: Sequence[str]) -> LastPromotion | None:
@@ -69,7 +72,7 @@ def last_promotion(history: History, app: str, environment: str, paths: Sequence
         written = history.tree(commit.sha)
         if written is not None:
             sources = [tree for sha in commit.values(SOURCE) if (tree := history.tree(sha)) is not None]
-            return LastPromotion(commit.sha, written, sources[-1] if sources else written)
+            return LastPromotion(commit.sha, written, sources[-1] if sources else None)
     return None
 
 

@@ -4,11 +4,12 @@
 the next, what stays, what a person must decide and what is refused. It writes nothing.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from clusters_app.repo.edit import insert_value, remove_value, set_value
 from clusters_app.repo.edit_nodes import EditRefused
-from clusters_app.repo.effects import without_effect
+from clusters_app.repo.effects import Builds, check_effects
 from clusters_app.repo.graph import FleetGraph
 from clusters_app.repo.history import History, NoHistory, last_promotion
 from clusters_app.repo.new_app import decide_new_app
@@ -42,15 +43,19 @@ def plan_promotion(
     an effect. Cost: the files of the apps, and two renders of each Flux Kustomization that an edit reaches.
     """
     rules = rules or Rules()
-    outcome, adoption = FileOutcome(), False
+    outcome, owners, adoption = FileOutcome(), dict[str, str](), False
     for app in apps:
         found, is_first = _decide_app(tree, graph, app, (source, target), rules, history or NoHistory(), answers)
-        outcome.add(found)
+        outcome.add(replace(found, edits=[replace(edit, app=app) for edit in found.edits]))
         outcome.files |= found.files
+        owners |= dict.fromkeys(found.files, app)
         adoption = adoption or is_first
     release = release_of(tree, graph, apps, source, rules)
-    edits, files = _written(tree, apps, outcome)
-    outcome.refusals += without_effect(tree, graph, target, outcome.edits, files, render, apps) if files else []
+    edits, files = _written(tree, owners, outcome)
+    if files and render is not None:
+        refusals, pins = check_effects(Builds(tree, graph, target, render), outcome.edits, files)
+        outcome.refusals += refusals
+        outcome.kept += pins
     if outcome.refusals:
         edits, files = [], {}
     return Plan(
@@ -132,10 +137,10 @@ def _refusal(app: str, code: str, why: str, remedy: str) -> Remark:
     return Remark(code, app, "", (), None, None, why, remedy)
 
 
-def _written(tree: Tree, apps: Sequence[str], outcome: FileOutcome) -> tuple[list[Edit], dict[str, bytes | None]]:
+def _written(tree: Tree, owners: Mapping[str, str], outcome: FileOutcome) -> tuple[list[Edit], dict[str, bytes | None]]:
     """The files after all edits. An edit that cannot be proved becomes a refusal."""
     files: dict[str, bytes | None] = dict(outcome.files)
-    edits = [_whole(tree, path, data, apps[0]) for path, data in outcome.files.items()]
+    edits = [_whole(tree, path, data, owners[path]) for path, data in outcome.files.items()]
     done = set()
     for edit in outcome.edits:
         key = (edit.file, edit.document, edit.path, edit.new)
@@ -147,10 +152,10 @@ def _written(tree: Tree, apps: Sequence[str], outcome: FileOutcome) -> tuple[lis
             files[edit.file] = _applied(before, edit)
         except EditRefused as error:
             remedy = f"edit {edit.file} by hand, then promote again"
-            remark = Remark(error.code, apps[0], edit.file, edit.path, edit.new, edit.old, error.reason, remedy)
+            remark = Remark(error.code, edit.app, edit.file, edit.path, edit.new, edit.old, error.reason, remedy)
             outcome.refusals.append(remark)
         else:
-            edits.append(Edit(edit.kind, edit.file, edit.path, edit.old, edit.new, apps[0]))
+            edits.append(Edit(edit.kind, edit.file, edit.path, edit.old, edit.new, edit.app))
     return edits, files
 
 

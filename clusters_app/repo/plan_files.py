@@ -113,7 +113,7 @@ def _new_file(scope: Scope, outcome: FileOutcome, pair: PlacePair, each: FilePai
         outcome.kept.append(_remark(scope, verdict.code, each, verdict.why, there=False))
     elif verdict.action is Action.ASK:
         outcome.asks.append(_remark(scope, "new-file", each, "the target has no such file", _ANSWER, there=False))
-    elif not _is_listed(scope, pair, each.source):
+    elif verdict.code != "rule" and not _is_listed(scope, pair, each.source):
         outcome.kept.append(_remark(scope, "unlisted", each, "nothing in the source lists this file", there=False))
     else:
         outcome.files[each.target] = data if is_binary(data) else without_policy_markers(data)
@@ -161,7 +161,7 @@ def _removed_file(scope: Scope, outcome: FileOutcome, each: FilePair) -> None:
         outcome.kept.append(_remark(scope, "only-in-target", each, "the source has no such file"))
         return
     written = scope.past.written.files().get(each.target) if scope.past else None
-    was_there = scope.past is not None and each.source in scope.past.source.files()
+    was_there = scope.past is not None and each.source in (scope.past.source or scope.past.written).files()
     if written is None or not was_there:
         outcome.kept.append(
             _remark(scope, "only-in-target", each, "the source has no such file, and no promotion wrote it")

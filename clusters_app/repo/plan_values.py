@@ -35,6 +35,7 @@ class ValueEdit:
     content: Content = ""
     after: Step | None = None
     leaf: Leaf | None = None
+    app: str = ""
 
 
 @dataclass
@@ -87,7 +88,7 @@ def decide_documents(scope: Scope, source: Parsed, target: Parsed, pair: tuple[i
             continue
         verdict = scope.verdict(difference.file, difference.source)
         if verdict.action in (Action.KEEP, Action.NEVER):
-            outcome.kept.append(scope.remark(verdict.code, difference, verdict.why))
+            outcome.kept.append(_without_secret(scope.remark(verdict.code, difference, verdict.why)))
         elif verdict.action is Action.ASK:
             _ask(outcome, scope.remark(verdict.code, difference, verdict.why, _ANSWER))
         elif difference.target is None:
@@ -97,6 +98,15 @@ def decide_documents(scope: Scope, source: Parsed, target: Parsed, pair: tuple[i
     _carry(scope, outcome, source, target, pair, carried)
     _removed(scope, outcome, source, target, pair)
     return outcome
+
+
+def _without_secret(remark: Remark) -> Remark:
+    """The values of a Secret are no matter for a plan that people read."""
+    return replace(remark, source=None, target=None, path=_keys(remark.path)) if remark.code == "secret" else remark
+
+
+def _keys(path: Path) -> Path:
+    return tuple(step for step in path if isinstance(step, str) or step.fields[0][0])
 
 
 _ANSWER = "answer it on the promotion's page, or write a rule in .flotilla/promotion.yaml"
@@ -243,7 +253,8 @@ def _three_way(scope: Scope, identity: tuple[str, str], each: Difference) -> _St
             return _Stopped("kept", scope.remark("drift", each, why))
         why = f"changed by hand since the last promotion, which wrote {written.text}"
         return _Stopped("asks", scope.remark("drift", each, why, "take the release over, or keep the target's value"))
-    carried = _value_at(scope.past.source, each.source_file, identity, each.path, scope.environments[0])
+    source = scope.past.source
+    carried = _value_at(source, each.source_file, identity, each.path, scope.environments[0]) if source else None
     if carried is not None and not is_same(carried, written):
         why = "the last promotion left this value as it was"
         return _Stopped(
@@ -308,7 +319,8 @@ def _edit(
     new = value if isinstance(value, str) else value.text
     is_known = any(known.leaf is not None and known.leaf.node is each.target.node for known in outcome.edits)
     if not is_known:
-        edit = ValueEdit("set", each.file, each.document, each.path, each.target.text, new, value, len(users) > 1)
+        # Who shares the place is known here: all of them move, or it would have been asked.
+        edit = ValueEdit("set", each.file, each.document, each.path, each.target.text, new, value, at_anchor=True)
         outcome.edits.append(replace(edit, leaf=each.target))
 
 
@@ -469,7 +481,8 @@ def _was_promoted(scope: Scope, file: str, source_file: str, identity: tuple[str
     if scope.past is None:
         return False
     written = _value_at(scope.past.written, file, identity, leaf.path, scope.environments[1])
-    carried = _value_at(scope.past.source, source_file, identity, leaf.path, scope.environments[0])
+    source = scope.past.source or scope.past.written
+    carried = _value_at(source, source_file, identity, leaf.path, scope.environments[0])
     return written is not None and carried is not None and is_same(written, leaf)
 
 
