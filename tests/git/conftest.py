@@ -54,9 +54,9 @@ def mirror(tmp_path: Path) -> Mirror:
 
 
 @pytest.fixture
-def first(mirror: Mirror, remote: Remote, policy: Policy) -> str:
-    """The commit of `main` on the server, which the mirror has fetched."""
-    sha = mirror.commit(None, {"README.md": b"# Fleet\n", "apps/a/version.yaml": b"tag: 1.0.0\n"}, message("Begin"))
-    mirror.push(remote, policy, "main", sha, None)
-    mirror.fetch(remote, policy)
+def first(mirror: Mirror, server: GitServer) -> str:
+    """The commit of `main` on the server; the mirror holds it too, because the same input is the same commit."""
+    files = {"README.md": b"# Fleet\n", "apps/a/version.yaml": b"tag: 1.0.0\n"}
+    sha = mirror.commit(None, files, message("Begin"))
+    assert server.commit(files, message("Begin")) == sha
     return sha

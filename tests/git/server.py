@@ -11,6 +11,11 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import pygit2
+
+from clusters_app.git.commits import Changes, Message
+from clusters_app.git.mirror import Mirror
+
 Fault = Callable[["Handler"], None]
 
 
@@ -32,9 +37,15 @@ class GitServer:
 
     def create(self, name: str = "acme/fleet.git") -> Path:
         path = self.root / name
-        git("init", "--bare", "--initial-branch=main", str(path))
-        git("--git-dir", str(path), "config", "http.receivepack", "true")
+        made = pygit2.init_repository(path, bare=True, initial_head="main")
+        made.config["http.receivepack"] = True
         return path
+
+    def commit(self, changes: Changes, message: Message, name: str = "acme/fleet.git") -> str:
+        """A first commit that is there without having been pushed."""
+        sha = Mirror.open(self.root / name).commit(None, changes, message)
+        pygit2.Repository(str(self.root / name)).references.create("refs/heads/main", sha)
+        return sha
 
 
 class Handler(BaseHTTPRequestHandler):
