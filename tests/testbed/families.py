@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Family:
-    """Programs that one `go.mod` pins.
+    """Programs that one `go.mod` pins, by the packages that they are built from.
 
-    `shares` maps a folder under `share/` to (module, folder in the module). `stamps` are variables that a release's own
-    build sets: the program reports them as its version. `missing` is (module, file): a generated file that the published
-    module lacks and its build asks for; an empty one will do.
+    `shares` maps a folder under `share/` to (module, folder in the module). `stamps` are variables that a release's
+    own build sets: the program reports them as its version. `missing` is (module, file): a generated file that the
+    published module lacks and its build asks for; an empty one will do.
     """
 
     name: str
