@@ -40,6 +40,7 @@ def installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[li
         monkeypatch.setattr(f"clusters_app.services.{module}.nudge", note)
     monkeypatch.setattr("clusters_app.services.promotions.requesting.nudge", note)
     monkeypatch.setattr("clusters_app.services.promotions.opening.nudge", note)
+    monkeypatch.setattr("clusters_app.services.scaffolding.nudge", note)
     yield sent
     for cached in (credentials._public_key, credentials._key_ring, outside.policy):  # noqa: SLF001
         cached.cache_clear()
@@ -64,16 +65,16 @@ def api() -> Iterator[FakeApi]:
 
 
 @pytest.fixture
-def register(api: FakeApi, environment: Environment, repository: Repository) -> Callable[[FakeCluster], Cluster]:
+def register_at(api: FakeApi, db: None) -> Callable[..., Cluster]:
     """Register a fake cluster without the check, which has tests of its own."""
 
-    def registered(fake: FakeCluster) -> Cluster:
+    def registered(fake: FakeCluster, environment: Environment, repository: Repository, sync_path: str) -> Cluster:
         connection = api.connection(api.add(fake))
         cluster = Cluster.objects.create(
             name=fake.name,
             environment=environment,
             repository=repository,
-            sync_path=f"clusters/{fake.name}",
+            sync_path=sync_path,
             server=connection.server,
             ca_pem=connection.ca_pem or "",
         )
@@ -89,3 +90,10 @@ def register(api: FakeApi, environment: Environment, repository: Repository) -> 
         return cluster
 
     return registered
+
+
+@pytest.fixture
+def register(
+    register_at: Callable[..., Cluster], environment: Environment, repository: Repository
+) -> Callable[[FakeCluster], Cluster]:
+    return lambda fake: register_at(fake, environment, repository, f"clusters/{fake.name}")

@@ -18,6 +18,7 @@ from clusters_app.git.mirror import Mirror
 from clusters_app.models import Promotion
 from clusters_app.repo.history import APP, PROMOTION, RELEASE, SOURCE, STAGE
 from clusters_app.services.authorship import FLOTILLA
+from clusters_app.services.branches import is_our_commit, push_our_branch
 from clusters_app.services.errors import ServiceError
 from clusters_app.services.nudges import nudge
 from clusters_app.services.outside import policy
@@ -83,7 +84,6 @@ def _plan_again(promotion: Promotion) -> Planned:
 def _push(promotion: Promotion, planned: Planned) -> str:
     """The branch's commit on the remote; the same row and base give the same id, so a second push changes nothing."""
     mirror = mirror_of(promotion.repository)
-    remote = remote_of(promotion.repository)
     message = Message(
         text=f"{pull_request_title(promotion)}\n\n{_('Promoted from')} {promotion.source}.",
         author=FLOTILLA,
@@ -91,33 +91,15 @@ def _push(promotion: Promotion, planned: Planned) -> str:
         trailers=trailers_of(promotion, planned.base),
     )
     head = mirror.commit(planned.base, planned.plan.files, message)
-    there = mirror.ls_remote(remote, policy()).get(f"refs/heads/{promotion.branch}")
-    if there == head:
-        return head
-    if there is None and (other := mirror.branch_in_the_way(remote, policy(), promotion.branch)):
-        raise ServiceError(
-            "promotion.branch-name-taken",
-            _("The branch %(branch)s cannot be made beside %(other)s.") % {"branch": promotion.branch, "other": other},
-            remedy=_("Rename or delete that branch."),
-        )
-    if there is not None and there != promotion.head and not _is_ours(mirror, promotion, there):
-        raise ServiceError(
-            "promotion.branch-taken",
-            _("The branch %(branch)s holds somebody's commit.") % {"branch": promotion.branch},
-            remedy=_("Merge or delete that branch, then retry."),
-        )
-    mirror.push(remote, policy(), promotion.branch, head, there)
+    push_our_branch(
+        repository=promotion.repository, mirror=mirror, branch=promotion.branch, head=head, mark=_mark(promotion)
+    )
     return head
 
 
-def _is_ours(mirror: Mirror, promotion: Promotion, sha: str) -> bool:
-    """Whether a commit on our branch was made by Flotilla for this slot: left by a crash or by an older release."""
-    if not mirror.has(sha):
-        mirror.fetch(remote_of(promotion.repository), policy())
-    if not mirror.has(sha):
-        return False
-    commit = mirror.describe(sha)
-    return commit.author == FLOTILLA and f"{STAGE}: {promotion.target.name}.{promotion.slot}" in commit.message
+def _mark(promotion: Promotion) -> str:
+    """The line by which a commit on the branch is known as this slot's: left by a crash, or by an older release."""
+    return f"{STAGE}: {promotion.target.name}.{promotion.slot}"
 
 
 def trailers_of(promotion: Promotion, source: str) -> tuple[tuple[str, str], ...]:
@@ -154,7 +136,7 @@ def _while_open(promotion: Promotion, seen: PullRequest, forge: Forge) -> timede
         # The commit is in the branch, whatever the forge's flag says: a merge whose reply was lost, or one by hand.
         _note_merge(promotion, seen)
         return timedelta(seconds=1)
-    if seen.head_sha != promotion.head and not _is_ours(mirror, promotion, seen.head_sha):
+    if seen.head_sha != promotion.head and not _is_ours(promotion, mirror, seen.head_sha):
         if promotion.state != S.HUMAN_EDITED:
             why = _("Somebody pushed %(sha)s to the branch; Flotilla pushes no more.") % {"sha": seen.head_sha[:7]}
             move(promotion=promotion, to=S.HUMAN_EDITED, why=why)
@@ -165,6 +147,10 @@ def _while_open(promotion: Promotion, seen: PullRequest, forge: Forge) -> timede
         _follow_base(promotion, mirror)
     _show_gates(promotion, forge)
     return PAUSE
+
+
+def _is_ours(promotion: Promotion, mirror: Mirror, sha: str) -> bool:
+    return is_our_commit(repository=promotion.repository, mirror=mirror, sha=sha, mark=_mark(promotion))
 
 
 def _follow_base(promotion: Promotion, mirror: Mirror) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from difflib import unified_diff
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -15,7 +14,8 @@ from clusters_app.repo.history import PastCommit
 from clusters_app.repo.plan import plan_promotion
 from clusters_app.repo.plan_model import Plan
 from clusters_app.repo.rules import read_rules
-from clusters_app.repo.tree import Tree, TreeError
+from clusters_app.repo.tree import Tree
+from clusters_app.services.differences import diff_lines, text_from, text_of
 from clusters_app.services.errors import ServiceError
 from clusters_app.services.graphs import fleet_graph
 from clusters_app.services.remotes import read_mirror
@@ -43,23 +43,9 @@ class Planned:
     def diff(self) -> list[dict[str, Any]]:
         """[{file, lines: [[mark, text]]}] with three lines around each change; binary files have no lines."""
         return [
-            {"file": path, "lines": _diff_lines(self.tree, path, new)} for path, new in sorted(self.plan.files.items())
+            {"file": path, "lines": diff_lines(text_of(self.tree, path), text_from(new))}
+            for path, new in sorted(self.plan.files.items())
         ]
-
-
-def _diff_lines(tree: Tree, path: str, new: bytes | None) -> list[list[str]]:
-    try:
-        old = tree.read(path).decode()
-    except TreeError:
-        old = ""
-    except UnicodeDecodeError:
-        return []
-    try:
-        text = (new or b"").decode()
-    except UnicodeDecodeError:
-        return []
-    lines = list(unified_diff(old.splitlines(), text.splitlines(), lineterm="", n=3))[2:]
-    return [[line[:1], line[1:]] for line in lines]
 
 
 class MirrorHistory:

@@ -1,6 +1,7 @@
 """After the merge: how far it has come on each target cluster, until all of them are proven live."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -102,13 +103,18 @@ def _kinds(app: AppOnCluster) -> set[str]:
 def _is_overtaken(promotion: Promotion, placed: Sequence[AppOnCluster]) -> bool:
     """Whether a later commit changed what this promotion wrote; the merge must have been read for this to be known."""
     stages = {app.stage_id: app.stage for app in placed}
-    wanted = {(edit["file"], tuple(edit["path"])): edit["new"] for edit in promotion.plan.get("edits", [])}
+    wanted = {_place(edit): edit["new"] for edit in promotion.plan.get("edits", [])}
     return any(_differs(stage, wanted) for stage in stages.values())
 
 
-def _differs(stage: AppStage, wanted: dict[tuple[str, tuple[str, ...]], object]) -> bool:
-    values = {(value["file"], tuple(value["path"])): value["value"] for value in stage.values}
-    return any(key in values and values[key] != new for key, new in wanted.items())
+def _differs(stage: AppStage, wanted: Mapping[str, object]) -> bool:
+    values = {_place(value): value["value"] for value in stage.values}
+    return any(place in values and values[place] != new for place, new in wanted.items())
+
+
+def _place(value: Mapping[str, object]) -> str:
+    """One spelling for file and path of an edit or of a promoted value."""
+    return json.dumps([value["file"], value["path"]], sort_keys=True)
 
 
 def _store(target: PromotionTarget, progress: Progress, *, is_overtaken: bool, now: datetime) -> None:
@@ -116,7 +122,8 @@ def _store(target: PromotionTarget, progress: Progress, *, is_overtaken: bool, n
     state = progress.state
     if target.verified_at is not None:
         return
-    if is_overtaken and state != Target.VERIFIED:
+    if is_overtaken:
+        # What runs here contains our commit, but no longer our values: that proves nothing about this release.
         state = Target.OVERTAKEN
     if (target.state, target.revision, target.text) == (state, progress.revision, progress.text):
         return

@@ -1,0 +1,178 @@
+"""Repositories: adding one, what the graph found in it, scaffolding, and reviews of the `local` forge."""
+
+import json
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from clusters_app.access import actor_of
+from clusters_app.ingest import IngestError, json_object
+from clusters_app.models import AppStage, Environment, LocalPullRequest, Promotion, Repository
+from clusters_app.queries import can, clusters_visible_to, repositories_visible_to
+from clusters_app.secret import Secret
+from clusters_app.services import repositories as services
+from clusters_app.services import reviews, scaffolding
+from clusters_app.services.errors import ServiceError
+from clusters_app.web.access import repository_for_reading
+from clusters_app.web.forms import show_refusal
+
+
+class AddForm(forms.Form):
+    name = forms.CharField(label=gettext_lazy("Name"), max_length=63)
+    url = forms.CharField(
+        label=gettext_lazy("URL"),
+        max_length=500,
+        help_text=gettext_lazy("The address to clone from, e.g. https://git.example/platform/fleet.git"),
+    )
+    branch = forms.CharField(label=gettext_lazy("Branch that clusters follow"), max_length=200, initial="main")
+    username = forms.CharField(label=gettext_lazy("User name"), max_length=100, required=False)
+    token = forms.CharField(
+        label=gettext_lazy("Token"),
+        required=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
+        help_text=gettext_lazy("It may read and write this repository and its pull requests, and nothing else."),
+    )
+    ca_pem = forms.CharField(
+        label=gettext_lazy("Certificate authority of the host (PEM), when it is a private one"),
+        required=False,
+        widget=forms.Textarea,
+    )
+
+
+def repositories(request: HttpRequest) -> HttpResponse:
+    context = {
+        "repositories": repositories_visible_to(request.user),
+        "may_add": can(request.user, "administer"),
+        "now": timezone.now(),
+    }
+    return render(request, "repositories.html", context)
+
+
+def add(request: HttpRequest) -> HttpResponse:
+    form = AddForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        answers = form.cleaned_data
+        token = Secret(answers.pop("token").strip())
+        try:
+            operation = services.add_repository(**answers, token=token or None, actor=actor_of(request))
+        except ServiceError as error:
+            show_refusal(form, error)
+        else:
+            return redirect(operation)
+    return render(request, "repository_add.html", {"form": form}, status=422 if form.errors else 200)
+
+
+def repository(request: HttpRequest, name: str) -> HttpResponse:
+    found = repository_for_reading(request, name)
+    stages = AppStage.objects.filter(app__repository=found, app__is_gone=False).select_related("app", "environment")
+    context = {
+        "repository": found,
+        "clusters": clusters_visible_to(request.user).filter(repository=found),
+        "stages": stages.order_by("app__name", "environment__position"),
+        "reviews": found.local_pull_requests.all()[:20],
+        "may_edit": can(request.user, "edit"),
+        "may_operate": can(request.user, "operate"),
+        "now": timezone.now(),
+    }
+    return render(request, "repository.html", context)
+
+
+def refresh(request: HttpRequest, name: str) -> HttpResponse:
+    found = repository_for_reading(request, name)
+    services.refresh_repository(repository=found, actor=actor_of(request))
+    messages.info(request, _("%(repository)s is read again.") % {"repository": found})
+    return redirect(found)
+
+
+def scaffold(request: HttpRequest, name: str) -> HttpResponse:
+    """The form with the tree beside it; POST opens the pull request. The answers are one JSON text."""
+    found = repository_for_reading(request, name)
+    if request.method == "POST":
+        try:
+            answers = _answers(request)
+            operation = scaffolding.scaffold_repository(repository=found, answers=answers, actor=actor_of(request))
+        except ServiceError as error:
+            context = _scaffold_context(found, request.POST.get("answers", ""))
+            return render(request, "scaffold.html", {**context, "error": error}, status=422)
+        return redirect(operation)
+    return render(request, "scaffold.html", _scaffold_context(found, json.dumps(default_answers(found), indent=2)))
+
+
+def scaffold_preview(request: HttpRequest, name: str) -> HttpResponse:
+    """The tree and each file's text for the answers as they are now."""
+    found = repository_for_reading(request, name)
+    try:
+        preview = scaffolding.preview_scaffold(repository=found, answers=_answers(request))
+    except ServiceError as error:
+        return render(request, "partials/scaffold_preview.html", {"error": error}, status=200)
+    files = [{"path": path, "text": data.decode(errors="replace")} for path, data in sorted(preview.plan.files.items())]
+    return render(request, "partials/scaffold_preview.html", {"preview": preview, "files": files})
+
+
+def _answers(request: HttpRequest) -> dict[str, object]:
+    try:
+        return json_object(request.POST.get("answers", "").encode())  # type: ignore[return-value]
+    except IngestError as error:
+        raise ServiceError(
+            "scaffold.answers", _("The answers are not JSON: %(why)s") % {"why": error}, field="answers"
+        ) from error
+
+
+def _scaffold_context(found: Repository, answers: str) -> dict[str, object]:
+    return {"repository": found, "answers": answers}
+
+
+def default_answers(found: Repository) -> dict[str, object]:
+    """What the form starts with: the environments and clusters that there are, or dev, staging and prod."""
+    names = list(Environment.objects.values_list("name", flat=True)) or ["dev", "staging", "prod"]
+    registered = [
+        {"name": cluster.name, "environment": cluster.environment.name, "path": cluster.sync_path}
+        for cluster in found.clusters.select_related("environment")
+    ]
+    return {
+        "environments": [{"name": name} for name in names],
+        "clusters": registered or [{"name": name, "environment": name} for name in names],
+        "apps": [{"name": "web", "version": "1.0.0", "image": {"name": "registry.example/web"}}],
+    }
+
+
+def review(request: HttpRequest, name: str, number: int) -> HttpResponse:
+    """A pull request of the `local` forge: what changes, the gates, merge or close."""
+    found = repository_for_reading(request, name)
+    row = get_object_or_404(LocalPullRequest, repository=found, number=number)
+    promotion = Promotion.objects.filter(repository=found, pull_request_number=number).order_by("-pk").first()
+    target = promotion.target if promotion else None
+    context = {
+        "repository": found,
+        "review": row,
+        "promotion": promotion,
+        "difference": reviews.difference(repository=found, review=row),
+        "may_merge": can(request.user, "approve", target),
+        "now": timezone.now(),
+    }
+    return render(request, "review.html", context)
+
+
+def merge_review(request: HttpRequest, name: str, number: int) -> HttpResponse:
+    return _act(request, name, number, reviews.merge_review, _("The merge is on its way."))
+
+
+def close_review(request: HttpRequest, name: str, number: int) -> HttpResponse:
+    return _act(request, name, number, reviews.close_review, _("The pull request is being closed."))
+
+
+def _act(request: HttpRequest, name: str, number: int, act: object, done: str) -> HttpResponse:
+    found = repository_for_reading(request, name)
+    row = get_object_or_404(LocalPullRequest, repository=found, number=number)
+    try:
+        operation = act(repository=found, review=row, head=request.POST.get("head", ""), actor=actor_of(request))  # type: ignore[operator]
+    except ServiceError as error:
+        messages.error(request, str(error))
+        return redirect(row)
+    messages.info(request, done)
+    return redirect(operation)
