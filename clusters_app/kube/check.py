@@ -95,7 +95,7 @@ def _checked(client: Client, kinds: Mapping[str, KindSpec], namespace: str, now:
     try:
         version = loop.run(kubernetes_version(client), timeout_seconds=60)
     except KubeError as error:
-        yield from _transport_lines(client.connection, error)
+        yield from _before_the_version(client.connection, error)
         return
     yield from _transport_lines(client.connection, None)
     official = api_client(client)
@@ -155,6 +155,19 @@ def _transport_lines(connection: Connection, error: KubeError | None) -> Iterato
     at = broken.get(error.code, 0)
     yield from lines[:at]
     yield _failed(lines[at].code, error)
+
+
+_ANSWERED = {"kube.unauthorized": "authenticated", "kube.forbidden": "authenticated"}
+_ANSWERED |= dict.fromkeys(("kube.rate-limited", "kube.server-error"), "version")
+
+
+def _before_the_version(connection: Connection, error: KubeError) -> Iterator[CheckLine]:
+    """A refusal came over a connection that is fine; everything else says that there is none to an API server."""
+    if error.code not in _ANSWERED:
+        yield from _transport_lines(connection, error)
+        return
+    yield from _transport_lines(connection, None)
+    yield _failed(_ANSWERED[error.code], error)
 
 
 def _authenticated(client: "ApiClient") -> CheckLine:

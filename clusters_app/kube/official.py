@@ -48,7 +48,8 @@ class _Transport:
             raise ValueError("the request is not for this API server")
         path = url.removeprefix(server)
         data = None if body is None else json.dumps(body).encode()
-        sent = self._client.request(method, path, what=_what(path), headers=headers, body=data)
+        typed = {"Content-Type": "application/json", **(headers or {})}
+        sent = self._client.request(method, path, what=_what(path), headers=typed, body=data)
         return _Response(loop.run(sent, timeout_seconds=self._client.limits.answer_seconds + 5))
 
     def close(self) -> None:

@@ -113,6 +113,13 @@ def test_a_wrong_token(api: FakeApi, readable: FakeCluster) -> None:
     assert last(lines).value == "kube.unauthorized"
 
 
+def test_a_server_in_trouble_is_reachable_all_the_same(api: FakeApi, readable: FakeCluster) -> None:
+    with readable.playing(faults.server_errors(99)):
+        lines = run(api.connection(readable))
+    assert list(lines) == ["credential", "reachable", "certificate", "host-name", "version"]
+    assert last(lines).value == "kube.server-error"
+
+
 def test_a_wrong_authority(api: FakeApi, readable: FakeCluster) -> None:
     lines = run(replace(api.connection(readable), ca_pem=Authority("other").pem))
     assert list(lines) == ["credential", "reachable", "certificate"]

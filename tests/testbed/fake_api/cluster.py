@@ -106,14 +106,17 @@ class FakeCluster:
         for on, fault in list(self._faults):
             if on in path and (answer := await fault(request, self)):
                 return answer
+        shown = request.headers.get("Authorization")
+        if shown != f"Bearer {self.token}" and (shown or path != "/version"):
+            return self.refusal(401, "Unauthorized")
         if path == "/version":
             return self.document({"gitVersion": self.kubernetes_version, "major": "1", "minor": "36"})
-        if request.headers.get("Authorization") != f"Bearer {self.token}":
-            return self.refusal(401, "Unauthorized")
         return await self._authenticated(request, path)
 
     async def _authenticated(self, request: web.Request, path: str) -> web.Response:
         if path.startswith("/apis/auth") and request.method == "POST":
+            if request.content_type != "application/json":
+                return self.refusal(415, "UnsupportedMediaType")
             return self.document(self._review(path.rpartition("/")[2], await request.json()), status=201)
         match path.strip("/").split("/"):
             case ["api", "v1", "namespaces", "kube-system"]:
