@@ -42,9 +42,18 @@ class Deadline:
         return time.monotonic() >= self._ends_at
 
     def check(self) -> None:
-        """Raises TimeoutError when time is up. An answer that ended with the cut must not count as complete."""
+        """Raises TimeoutError when time is up."""
         if self.has_passed:
             raise TimeoutError
+
+    def finish(self) -> None:
+        """Nothing is cut any more, so that the connection can serve others.
+
+        Raises TimeoutError when time was up: an answer that ended with the cut must not count as complete.
+        """
+        with self._lock:
+            self._let_go()
+        self.check()
 
     def guard(self, connection: socket.socket) -> None:
         """From now on this connection is the one to cut.

@@ -132,7 +132,7 @@ class Connection(HTTPConnection):
         meter.begin_body(order.max_bytes)
         deadline.phase = "reading the answer"
         body = _body(response, order)
-        deadline.check()
+        deadline.finish()
         return response, body
 
     def connect(self) -> None:

@@ -1,4 +1,4 @@
-"""Egress against real servers that do what they should not."""
+"""The way out, against real servers that do what they should not."""
 
 import gzip
 import socket
@@ -6,6 +6,7 @@ import ssl
 import threading
 import time
 import tracemalloc
+import warnings
 import zlib
 from collections.abc import Iterator
 
@@ -175,10 +176,13 @@ def empty_gzip_members_for_ever(connection: socket.socket) -> None:
     [drip, drip_in_the_head, drip_without_length, continue_for_ever, never_answer, empty_gzip_members_for_ever],
 )
 def test_the_deadline_is_total(session: Session, context: ssl.SSLContext, handler: Handler) -> None:
-    started = time.monotonic()
-    error = failure(session, handler, context, deadline_seconds=0.6)
-    assert time.monotonic() - started < 1.5 + 5  # the server's own thread may take its time to end
-    assert (type(error), error.code) == (EgressTransient, "egress.timed-out")
+    with serving(handler, context) as server:
+        started = time.monotonic()
+        with pytest.raises(EgressTransient) as caught:
+            session.request("GET", server.url(), deadline_seconds=0.6)
+        took = time.monotonic() - started
+    assert caught.value.code == "egress.timed-out"
+    assert 0.5 < took < 2  # room for a busy machine; the servers drip for ten seconds
 
 
 def test_the_deadline_comes_at_its_second(session: Session, context: ssl.SSLContext) -> None:
@@ -186,7 +190,7 @@ def test_the_deadline_comes_at_its_second(session: Session, context: ssl.SSLCont
         started = time.monotonic()
         with pytest.raises(EgressTransient, match=r"within 0\.5 s \(reading the answer\)"):
             session.request("GET", server.url(), deadline_seconds=0.5)
-        assert 0.4 < time.monotonic() - started < 0.9
+        assert 0.4 < time.monotonic() - started < 1.4
 
 
 def test_a_stalled_handshake_ends(session: Session) -> None:
@@ -198,7 +202,7 @@ def test_a_stalled_handshake_ends(session: Session) -> None:
         started = time.monotonic()
         with pytest.raises(EgressTransient, match="the TLS handshake"):
             session.request("GET", server.url(), deadline_seconds=0.5)
-        assert time.monotonic() - started < 0.9
+        assert time.monotonic() - started < 1.4
 
 
 def test_a_server_that_does_not_read_ends_the_upload(session: Session, context: ssl.SSLContext) -> None:
@@ -209,7 +213,7 @@ def test_a_server_that_does_not_read_ends_the_upload(session: Session, context: 
         started = time.monotonic()
         with pytest.raises(EgressTransient, match="sending the request"):
             session.request("POST", server.url(), body=b"x" * 50_000_000, deadline_seconds=0.5)
-        assert time.monotonic() - started < 1.0
+        assert time.monotonic() - started < 1.4
 
 
 def test_a_slow_name_server_ends(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,7 +227,7 @@ def test_a_slow_name_server_ends(session: Session, monkeypatch: pytest.MonkeyPat
     started = time.monotonic()
     with pytest.raises(EgressTransient, match="looking up the name"):
         session.request("GET", "https://slow.lab/", deadline_seconds=0.3)
-    assert time.monotonic() - started < 0.8
+    assert time.monotonic() - started < 1.4
     woken.set()
 
 
@@ -237,7 +241,7 @@ def test_a_full_backlog_ends(session: Session) -> None:
         started = time.monotonic()
         with pytest.raises(EgressTransient) as caught:
             session.request("GET", f"https://127.0.0.1:{port}/", deadline_seconds=0.5)
-        assert time.monotonic() - started < 0.9
+        assert time.monotonic() - started < 1.4
         assert caught.value.code == "egress.timed-out"
         for filler in fillers:
             filler.close()
@@ -285,10 +289,11 @@ def endless_trailers(connection: socket.socket) -> None:
 
 @pytest.fixture(scope="module")
 def bomb() -> bytes:
-    """A gigabyte of zeros in one megabyte."""
+    """A gigabyte of zeros in about a megabyte; what follows a full flush can be repeated at will."""
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     block = bytes(1_000_000)
-    return b"".join(packer.compress(block) for _ in range(1000)) + packer.flush()
+    first, again = (packer.compress(block) + packer.flush(zlib.Z_FULL_FLUSH) for _ in range(2))
+    return first + again * 999
 
 
 def _bombs(bomb: bytes) -> dict[str, bytes]:
@@ -459,14 +464,20 @@ def test_a_server_that_does_not_speak_tls_is_named(session: Session) -> None:
     assert caught.value.code == "egress.tls"
 
 
-def test_old_tls_is_refused(session: Session, authority: Authority) -> None:
+@pytest.mark.parametrize(("version", "works"), [("TLSv1_1", False), ("TLSv1_2", True), ("TLSv1_3", True)])
+def test_tls_is_1_2_or_newer(session: Session, authority: Authority, version: str, works: bool) -> None:
     context = authority.server_context()
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.maximum_version = ssl.TLSVersion.TLSv1_2
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # the old version is meant
+        context.minimum_version = context.maximum_version = ssl.TLSVersion[version]
     context.set_ciphers("ALL:@SECLEVEL=0")
     with serving(answering(ok()), context) as server:
-        assert session.request("GET", server.url()).status == 200
-    assert tls_context(None).minimum_version == ssl.TLSVersion.TLSv1_2
+        if works:
+            assert session.request("GET", server.url()).status == 200
+            return
+        with pytest.raises(EgressPermanent) as caught:
+            session.request("GET", server.url())
+    assert caught.value.code == "egress.tls"
 
 
 @pytest.mark.parametrize(
