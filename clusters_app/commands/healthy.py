@@ -25,7 +25,7 @@ def run(arguments: argparse.Namespace, stdin: TextIO, stdout: TextIO, stderr: Te
     del stdin
     is_healthy = web_answers(arguments.port) if arguments.part == "web" else _answers_over_broker(arguments.part)
     if not is_healthy:
-        stderr.write(f"{arguments.part} does not answer within {SECONDS:.0f} s\n")
+        stderr.write(f"{arguments.part} does not answer\n")
         return 1
     stdout.write(f"{arguments.part} answers\n")
     return 0

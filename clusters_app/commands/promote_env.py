@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TextIO
 from clusters_app.commands.output import Tone, add_format, paint, print_document
 
 if TYPE_CHECKING:
-    from clusters_app.repo.plan import Render
+    from clusters_app.repo.flux_build import Render
     from clusters_app.repo.plan_model import Plan, Remark
 
 EXAMPLE = "flotilla promote-env --dir . --app shop --from staging --to prod --dry-run"
@@ -86,7 +86,7 @@ def _planned(arguments: argparse.Namespace) -> "Plan":
 
 def _renderer() -> "Render":
     from clusters_app.render import RenderError, render
-    from clusters_app.repo.effects import RenderFailed
+    from clusters_app.repo.flux_build import RenderFailed
     from clusters_app.repo.tree import Tree
 
     def build(tree: Tree, path: str) -> str:
