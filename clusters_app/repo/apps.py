@@ -9,12 +9,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from clusters_app.repo.build import Builder, BuiltObject
+from clusters_app.repo.build import HELM_GROUP, Builder, BuiltObject
 from clusters_app.repo.documents import documents, mapping
 from clusters_app.repo.environments import canonical, rank, tokens, word_in_path
 from clusters_app.repo.kustomize import KUSTOMIZATION_NAMES
 from clusters_app.repo.sources import source_key
-from clusters_app.repo.walk import HELM_GROUP, FluxKustomizationNode, Walked
+from clusters_app.repo.walk import FluxKustomizationNode, Walked
 
 _WORKLOADS = frozenset(
     {
@@ -151,16 +151,18 @@ class _Gathered:
 def find_apps(builder: Builder, members: Sequence[Member], reach: Mapping[str, frozenset[str]]) -> tuple[AppNode, ...]:
     """Every app, by name. `reach`: the environments of each reached file."""
     gathered: dict[tuple[str, str, str], _Gathered] = defaultdict(_Gathered)
+    names = frozenset(each.name for each in members)
+    searches = {each.environment: _Search(builder, each.environment, names, reach) for each in members}
     for member in members:
-        for unit, node in _units_of(builder, member, members, reach):
+        for unit, node in _units_of(searches[member.environment], member):
             found = gathered[unit.name, member.environment, unit.path]
             found.units.append(unit)
             found.clusters[member.name] = None
             found.nodes.append(node)
     places: dict[str, dict[str, list[AppPlace]]] = defaultdict(lambda: defaultdict(list))
-    names = _names({(name, environment) for name, environment, _ in gathered})
+    called = _names({(name, environment) for name, environment, _ in gathered})
     for (name, environment, _), found in sorted(gathered.items(), key=lambda item: item[0]):
-        places[names[name, environment]][environment].append(_place(builder, found, environment, reach))
+        places[called[name, environment]][environment].append(_place(builder, found, environment, reach))
     return tuple(
         AppNode(name, {environment: tuple(_without_inner(each)) for environment, each in by_environment.items()})
         for name, by_environment in sorted(places.items())
@@ -198,7 +200,7 @@ def _without_inner(places: list[AppPlace]) -> Iterable[AppPlace]:
 
 
 class _Search:
-    """The units below the path of one Kustomization of one cluster."""
+    """The units below the paths of the Kustomizations of one environment."""
 
     def __init__(
         self, builder: Builder, environment: str, names: frozenset[str], reach: Mapping[str, frozenset[str]]
@@ -207,7 +209,15 @@ class _Search:
         self.environment = environment
         self.cluster_names = names
         self.reach = reach
+        self._found: dict[tuple[str, str], tuple[_Unit, ...]] = {}
         self.has_others = any(each != {environment} for each in reach.values())
+
+    def applied(self, path: str, kustomization: str) -> tuple[_Unit, ...]:
+        """What a Kustomization with this path and name applies; the same for every cluster of the environment."""
+        key = path, kustomization
+        if key not in self._found:
+            self._found[key] = tuple(self.units(path, path, self.name_of(kustomization)))
+        return self._found[key]
 
     def units(self, directory: str, overlay: str, fallback: str) -> Iterator[_Unit]:
         build = self.builder.build(directory)
@@ -321,15 +331,10 @@ def is_bootstrap_file(path: str) -> bool:
     return path.rpartition("/")[2] in ("gotk-components.yaml", "gotk-sync.yaml")
 
 
-def _units_of(
-    builder: Builder, member: Member, members: Sequence[Member], reach: Mapping[str, frozenset[str]]
-) -> Iterator[tuple[_Unit, FluxKustomizationNode]]:
-    names = frozenset(each.name for each in members)
-    search = _Search(builder, member.environment, names, reach)
+def _units_of(search: "_Search", member: Member) -> Iterator[tuple[_Unit, FluxKustomizationNode]]:
     for node in member.kustomizations:
         if node.path is not None:
-            fallback = "" if node.parent is None else search.name_of(node.name)
-            for unit in search.units(node.path, node.path, fallback):
+            for unit in search.applied(node.path, "" if node.parent is None else node.name):
                 yield unit, node
         elif node.outside and (pinned := _from_outside(member.walked, node)) is not None:
             yield pinned, node

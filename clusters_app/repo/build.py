@@ -6,8 +6,10 @@ namespaces, name prefixes, and patches of objects that point at further files. `
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Self
 
-from clusters_app.repo.documents import Document, Value, documents, mapping, sequence, text
+from clusters_app.repo.documents import Document, Value, documents, group_of, mapping, sequence, text
 from clusters_app.repo.kustomize import (
     Directories,
     Fate,
@@ -21,6 +23,14 @@ from clusters_app.repo.patches import Patch, apply_patch, read_patches
 from clusters_app.repo.tree import Tree
 
 _MAX_DEPTH = 64
+
+KUSTOMIZE_GROUP = "kustomize.toolkit.fluxcd.io"
+HELM_GROUP = "helm.toolkit.fluxcd.io"
+SOURCE_GROUP = "source.toolkit.fluxcd.io"
+OPERATOR_GROUP = "fluxcd.controlplane.io"
+TERRAFORM_GROUP = "infra.contrib.fluxcd.io"
+ARGO_GROUP = "argoproj.io"
+LEADING_GROUPS = frozenset({KUSTOMIZE_GROUP, HELM_GROUP, SOURCE_GROUP, OPERATOR_GROUP, TERRAFORM_GROUP, ARGO_GROUP})
 _CLUSTER_SCOPED = frozenset(
     {"Namespace", "ClusterRole", "ClusterRoleBinding", "CustomResourceDefinition", "StorageClass", "PersistentVolume"}
 )
@@ -34,22 +44,19 @@ class BuiltObject:
     file: str
     document: int
     line: int
+    kind: str
+    group: str
+    namespace: str
+    name: str
 
-    @property
-    def kind(self) -> str:
-        return text(self.value, "kind")
+    @classmethod
+    def of(cls, value: Value, file: str, document: int, line: int) -> Self:
+        metadata = mapping(value, "metadata")
+        identity = text(value, "kind"), group_of(value), text(metadata, "namespace"), text(metadata, "name")
+        return cls(value, file, document, line, *identity)
 
-    @property
-    def name(self) -> str:
-        return text(self.value, "metadata", "name")
-
-    @property
-    def namespace(self) -> str:
-        return text(self.value, "metadata", "namespace")
-
-    @property
-    def group(self) -> str:
-        return text(self.value, "apiVersion").rpartition("/")[0]
+    def with_value(self, value: Value) -> Self:
+        return self if value is self.value else self.of(value, self.file, self.document, self.line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +69,7 @@ class Problem:
     what: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Build:
     """The result for one directory. `listed`: the directories that it takes in directly, in order."""
 
@@ -73,6 +80,13 @@ class Build:
     own_objects: tuple[BuiltObject, ...]
     generated: bool
     problems: tuple[Problem, ...]
+
+    @cached_property
+    def leading(self) -> tuple[BuiltObject, ...]:
+        """The objects from which the graph goes on, and those that hold variables."""
+        return tuple(
+            each for each in self.objects if each.group in LEADING_GROUPS or each.kind in ("ConfigMap", "Secret")
+        )
 
 
 @dataclass(slots=True)
@@ -240,11 +254,11 @@ def _objects_in(path: str, document: Document) -> Iterator[BuiltObject]:
     if not document.is_object:
         return
     if not document.kind.endswith("List") or "items" not in document.value:
-        yield BuiltObject(document.value, path, document.index, document.line)
+        yield BuiltObject.of(document.value, path, document.index, document.line)
         return
     for number, item in enumerate(sequence(document.value, "items")):
         if isinstance(item, dict):
-            yield BuiltObject(item, path, document.index, document.line_of("items", number))
+            yield BuiltObject.of(item, path, document.index, document.line_of("items", number))
 
 
 def _changed(tree: Tree, kustomization: Kustomization, objects: Iterable[BuiltObject]) -> list[BuiltObject]:
@@ -264,9 +278,7 @@ def patched(objects: Iterable[BuiltObject], patches: Iterable[Patch]) -> list[Bu
     remaining = list(objects)
     for patch in patches:
         results = [(each, apply_patch(patch, each.value)) for each in remaining]
-        remaining = [
-            each if value is each.value else replace(each, value=value) for each, value in results if value is not None
-        ]
+        remaining = [each.with_value(value) for each, value in results if value is not None]
     return remaining
 
 
@@ -287,4 +299,4 @@ def _renamed(each: BuiltObject, prefix: str, suffix: str) -> BuiltObject:
 
 def _with_metadata(each: BuiltObject, **changes: str) -> BuiltObject:
     metadata = {**mapping(each.value, "metadata"), **changes}
-    return replace(each, value={**each.value, "metadata": metadata})
+    return each.with_value({**each.value, "metadata": metadata})

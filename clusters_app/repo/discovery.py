@@ -8,12 +8,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from clusters_app.repo.build import Builder
+from clusters_app.repo.build import KUSTOMIZE_GROUP, OPERATOR_GROUP, Builder
 from clusters_app.repo.documents import Document, Value, documents, mapping, text
 from clusters_app.repo.kustomize import KUSTOMIZATION_NAMES, Fate, resolve
 from clusters_app.repo.sources import SourceKey, source_key
 from clusters_app.repo.tree import TreeError
-from clusters_app.repo.walk import KUSTOMIZE_GROUP, OPERATOR_GROUP, Root, Walked, walk
+from clusters_app.repo.walk import Root, Walked, walk
 
 _GROUPS = (KUSTOMIZE_GROUP.encode(), OPERATOR_GROUP.encode())
 HOME = SourceKey("GitRepository", "flux-system", "flux-system")
@@ -65,7 +65,11 @@ def find_clusters(builder: Builder, home_urls: tuple[str, ...] = ()) -> list[Wal
 
 
 def _applies_itself(builder: Builder, each: Declared, followed: set[SourceKey]) -> bool:
-    if each.path is None or each.file not in builder.build(each.path).files:
+    if each.path is None:
+        return False
+    if each.file == f"{each.path}/flux-system/gotk-sync.yaml".lstrip("/"):
+        return True  # Bootstrap put it there and applied it, also where the root kustomization leaves it out.
+    if each.file not in builder.build(each.path).files:
         return False
     # `path: ./` fits every repository: it is this one if others follow its source too, or nothing else is followed.
     return bool(each.path) or each.source in followed or (not followed and each.source.kind == "GitRepository")

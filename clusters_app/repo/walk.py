@@ -4,21 +4,26 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from clusters_app.repo.build import Build, Builder, BuiltObject, in_namespace, patched
+from clusters_app.repo.build import (
+    ARGO_GROUP,
+    HELM_GROUP,
+    KUSTOMIZE_GROUP,
+    LEADING_GROUPS,
+    OPERATOR_GROUP,
+    SOURCE_GROUP,
+    TERRAFORM_GROUP,
+    Build,
+    Builder,
+    BuiltObject,
+    in_namespace,
+    patched,
+)
 from clusters_app.repo.documents import Value, mapping, sequence, text
 from clusters_app.repo.kustomize import resolve
 from clusters_app.repo.patches import inline_patch
 from clusters_app.repo.resourcesets import expanded
 from clusters_app.repo.sources import SourceKey, is_same_repository, same_url, source_key
 from clusters_app.repo.substitution import has_variable, substituted
-
-KUSTOMIZE_GROUP = "kustomize.toolkit.fluxcd.io"
-HELM_GROUP = "helm.toolkit.fluxcd.io"
-SOURCE_GROUP = "source.toolkit.fluxcd.io"
-OPERATOR_GROUP = "fluxcd.controlplane.io"
-TERRAFORM_GROUP = "infra.contrib.fluxcd.io"
-ARGO_GROUP = "argoproj.io"
-_FOLLOWED = frozenset({KUSTOMIZE_GROUP, HELM_GROUP, SOURCE_GROUP, OPERATOR_GROUP, TERRAFORM_GROUP, ARGO_GROUP})
 
 _MAX_KUSTOMIZATIONS = 5_000
 _MAX_PASSES = 4
@@ -106,6 +111,9 @@ class _Known:
     sources: dict[SourceKey, Value] = field(default_factory=dict)
     settings: dict[tuple[str, str, str], Mapping[str, str]] = field(default_factory=dict)
 
+    def says_no_more_than(self, other: "_Known") -> bool:
+        return self.sources.keys() <= other.sources.keys() and self.settings.keys() <= other.settings.keys()
+
 
 def walk(builder: Builder, root: Root, home_urls: tuple[str, ...] = ()) -> Walked:
     """Follow a root. Sources and variables may stand anywhere, so passes repeat until no new ones turn up."""
@@ -113,10 +121,7 @@ def walk(builder: Builder, root: Root, home_urls: tuple[str, ...] = ()) -> Walke
     for _ in range(_MAX_PASSES):
         one_pass = _Pass(builder, root, home_urls, known)
         walked = one_pass.run()
-        if (
-            one_pass.found.sources.keys() == known.sources.keys()
-            and one_pass.found.settings.keys() == known.settings.keys()
-        ):
+        if not one_pass.missed or one_pass.found.says_no_more_than(known):
             break
         known = one_pass.found
     return walked
@@ -129,6 +134,7 @@ class _Pass:
         self.home_urls = home_urls
         self.known = known
         self.found = _Known()
+        self.missed = False
         self.nodes: dict[str, FluxKustomizationNode] = {}
         self.builds: dict[str, Build] = {}
         self.files: set[str] = set()
@@ -154,7 +160,9 @@ class _Pass:
             "path": f"./{root.path}",
             "sourceRef": {"kind": root.source.kind, "name": root.source.name},
         }
-        return self._node(spec, root.namespace, root.name, BuiltObject({}, root.file, root.document, root.line), None)
+        return self._node(
+            spec, root.namespace, root.name, BuiltObject.of({}, root.file, root.document, root.line), None
+        )
 
     def _node(
         self, spec: Value, namespace: str, name: str, where: BuiltObject, parent: str | None
@@ -219,7 +227,7 @@ class _Pass:
         return None
 
     def _follow_objects(self, node: FluxKustomizationNode, build: Build) -> None:
-        for each in self._applied(node, build.objects):
+        for each in self._applied(node, build.leading):
             self._remember(each)
             if each.group == KUSTOMIZE_GROUP and each.kind == "Kustomization":
                 namespace = each.namespace or "default"
@@ -229,15 +237,16 @@ class _Pass:
 
     def _applied(self, node: FluxKustomizationNode, objects: tuple[BuiltObject, ...]) -> Iterator[BuiltObject]:
         """The objects that lead somewhere, as this Kustomization applies them."""
-        leading = [each for each in objects if each.group in _FOLLOWED or each.kind in ("ConfigMap", "Secret")]
         patches = [patch for item in sequence(node.spec, "patches") for patch in inline_patch(item)]
-        changed = patched(leading, patches)
+        changed = patched(objects, patches)
         if namespace := text(node.spec, "targetNamespace"):
             changed = in_namespace(changed, namespace)
         variables = self._variables(node)
         for each in changed:
-            value = substituted(each.value, variables) if variables and each.group in _FOLLOWED else each.value  # type: ignore[arg-type]
-            applied = replace(each, value=value) if isinstance(value, dict) and value is not each.value else each
+            applied = each
+            if variables and each.group in LEADING_GROUPS:
+                value = substituted(dict(each.value), variables)
+                applied = each.with_value(value) if isinstance(value, dict) else each
             if applied.kind == "ResourceSet" and applied.group == OPERATOR_GROUP:
                 yield from self._expanded(applied)
             yield applied
@@ -245,7 +254,7 @@ class _Pass:
     def _expanded(self, resource_set: BuiltObject) -> Iterator[BuiltObject]:
         values, why = expanded(resource_set.value)
         for value in values:
-            yield replace(resource_set, value=value)
+            yield resource_set.with_value(value)
         if why:
             what = f"ResourceSet/{resource_set.namespace}/{resource_set.name}"
             self._say(Unknown(what, why, resource_set.file, resource_set.line))
@@ -254,7 +263,9 @@ class _Pass:
         variables: dict[str, str] = {}
         for item in sequence(node.spec, "postBuild", "substituteFrom"):
             key = (text(item, "kind"), node.namespace, text(item, "name"))
-            variables.update(self.known.settings.get(key, {}))
+            found = self.found.settings.get(key) or self.known.settings.get(key)
+            self.missed |= found is None
+            variables.update(found or {})
         inline = mapping(node.spec, "postBuild", "substitute")
         variables.update({key: str(value) for key, value in inline.items() if isinstance(value, (str, int, float))})
         return variables
@@ -271,13 +282,17 @@ class _Pass:
         """Whether a source is this repository; None when Git does not say what it is."""
         if key == self.root.source:
             return True
-        source = self.known.sources.get(key)
+        source, root_source = self._source(key), self._source(self.root.source)
         if source is None:
             return None
-        root_source = self.known.sources.get(self.root.source, {})
-        return is_same_repository(source, root_source) or any(
+        return is_same_repository(source, root_source or {}) or any(
             same_url(text(source, "spec", "url"), url) for url in self.home_urls
         )
+
+    def _source(self, key: SourceKey) -> Value | None:
+        found = self.found.sources.get(key) or self.known.sources.get(key)
+        self.missed |= found is None
+        return found
 
     def _leaf(self, each: BuiltObject) -> None:
         """Objects that read further files of a repository without being a Kustomization."""
@@ -305,7 +320,7 @@ class _Pass:
         self.files.update(files)
 
     def _argo(self, each: BuiltObject) -> None:
-        home = text(self.known.sources.get(self.root.source, {}), "spec", "url")
+        home = text(self._source(self.root.source), "spec", "url")
         source = mapping(each.value, "spec", "source")
         if same_url(text(source, "repoURL"), home):
             path = resolve("", text(source, "path"))
