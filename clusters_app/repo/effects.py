@@ -6,38 +6,24 @@ is no effect. What overrides an edit is found by looking for the value that has 
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from clusters_app.repo import fields
-from clusters_app.repo.documents import Value, mapping, parse, sequence, text
 from clusters_app.repo.edit import set_value
 from clusters_app.repo.edit_paths import Path
+from clusters_app.repo.flux_build import Render, RenderFailed, Signature, as_flux_builds, signature_of
 from clusters_app.repo.graph import FleetGraph, FluxKustomizationNode
 from clusters_app.repo.image_reference import ImageReference
-from clusters_app.repo.kustomize import KUSTOMIZATION_NAMES
 from clusters_app.repo.plan_model import Remark
-from clusters_app.repo.plan_values import ValueEdit
+from clusters_app.repo.plan_scope import ValueEdit
 from clusters_app.repo.tree import OverlaidTree, Tree, TreeError
-
-_ORDER = {
-    "OCIRepository": ("digest", "semver", "tag"),
-    "GitRepository": ("name", "commit", "semver", "tag", "branch"),
-}
-
-
-class RenderFailed(Exception):
-    """A directory cannot be built, so nothing is claimed about it."""
-
-
-type Signature = dict[tuple[str, ...], str]
-"""Every value of a build that decides something, by object and path."""
 
 
 def check_effects(
     builds: "Builds", edits: Sequence[ValueEdit], files: Mapping[str, bytes | None]
 ) -> tuple[list[Remark], list[Remark]]:
-    """A refusal for each edit that changes nothing in any build, and what to say of clusters that an edit does not reach.
+    """A refusal for each edit that changes nothing in any build, and the clusters that an edit does not reach.
 
     Builds that fail are not counted against an edit.
     """
@@ -91,7 +77,7 @@ def _version(new: str | None) -> str:
 class Builds:
     """The builds of one environment before and after; each directory is built once for each state."""
 
-    def __init__(self, tree: Tree, graph: FleetGraph, environment: str, render: Callable[[Tree, str], str]) -> None:
+    def __init__(self, tree: Tree, graph: FleetGraph, environment: str, render: Render) -> None:
         self.tree = tree
         self.render = render
         self.nodes = [
@@ -148,69 +134,6 @@ class Builds:
 def _changed(old: Signature, new: Signature) -> list[str]:
     changed = [value for key, value in new.items() if old.get(key) != value]
     return changed + [old[key] for key in sorted(old.keys() - new.keys())]
-
-
-def as_flux_builds(tree: Tree, node: FluxKustomizationNode) -> tuple[Tree, str]:
-    """The tree in which a plain build gives what Flux builds: patches, images and components of the Kustomization.
-
-    Flux writes them into the kustomization file of the path before it builds; an image of a name that is there replaces it.
-    """
-    directory = node.path or ""
-    names = [f"{directory}/{name}".lstrip("/") for name in KUSTOMIZATION_NAMES]
-    path = next((name for name in names if name in tree.files()), None)
-    spec = node.spec
-    if path is None or not any(spec.get(key) for key in ("patches", "images", "components", "targetNamespace")):
-        return tree, directory
-    parsed = parse(tree.read(path))
-    value = dict(parsed.documents[0].value) if parsed.documents else {}
-    value["patches"] = [*sequence(value, "patches"), *sequence(spec, "patches")]
-    value["components"] = [*sequence(value, "components"), *sequence(spec, "components")]
-    ours = {text(image, "name") for image in sequence(spec, "images")}
-    own = [image for image in sequence(value, "images") if text(image, "name") not in ours]
-    value["images"] = [*own, *sequence(spec, "images")]
-    if namespace := text(spec, "targetNamespace"):
-        value["namespace"] = namespace
-    return OverlaidTree(tree, {path: json.dumps(value).encode()}), directory
-
-
-def signature_of(built: str) -> Signature:
-    """What of a build decides, flat."""
-    found: Signature = {}
-    for number, document in enumerate(parse(built.encode()).documents):
-        value = document.value
-        key = (
-            (document.group, document.kind, document.namespace, document.name) if document.is_object else (str(number),)
-        )
-        _flatten(_effective(value), key, found)
-    return found
-
-
-def _effective(value: Value) -> Value:
-    """An object with only the field of a source's reference that decides."""
-    order = _ORDER.get(text(value, "kind"))
-    reference = mapping(value, "spec", "ref")
-    if order is None or not reference:
-        return value
-    decides = next((name for name in order if name in reference), None)
-    kept = {decides: reference[decides]} if decides else reference
-    return {**value, "spec": {**mapping(value, "spec"), "ref": dict(kept)}}
-
-
-def _flatten(value: object, key: tuple[str, ...], found: Signature) -> None:
-    if isinstance(value, Mapping):
-        for name, inner in value.items():
-            _flatten(inner, (*key, str(name)), found)
-    elif isinstance(value, list):
-        for number, inner in enumerate(value):
-            _flatten(inner, (*key, str(number)), found)
-    else:
-        found[key] = _pulled(str(value)) if key[-1] == "image" else json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _pulled(text_: str) -> str:
-    """An image by what decides: a digest makes the tag beside it a remark."""
-    image = ImageReference.parse(text_)
-    return f"{image.repository}@{image.digest}" if image and image.digest else text_
 
 
 # --- what has the last word

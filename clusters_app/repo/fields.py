@@ -19,94 +19,21 @@ VALUES_FIELDS = ("digest", "tag")
 
 # A word of a key (`public_url`, `minReplicas`) or a whole key that says: this belongs to the environment.
 _KEPT_WORDS = frozenset(
-    [
-        "host",
-        "hosts",
-        "hostname",
-        "hostnames",
-        "url",
-        "urls",
-        "uri",
-        "endpoint",
-        "endpoints",
-        "domain",
-        "domains",
-        "fqdn",
-        "ingress",
-        "replica",
-        "replicas",
-        "count",
-        "schedule",
-        "cron",
-        "region",
-        "zone",
-        "zones",
-        "location",
-        "cpu",
-        "memory",
-        "storage",
-        "size",
-        "capacity",
-        "quota",
-        "limits",
-        "requests",
-        "account",
-        "arn",
-        "tenant",
-        "project",
-        "subscription",
-        "identity",
-        "bucket",
-        "recipients",
-    ]
+    """
+    host hosts hostname hostnames url urls uri endpoint endpoints domain domains fqdn ingress replica replicas
+    count schedule cron region zone zones location cpu memory storage size capacity quota limits requests
+    account arn tenant project subscription identity bucket recipients
+    """.split()  # noqa: SIM905 (a list of words reads as one)
 )
 _KEPT_KEYS = frozenset(
-    [
-        "resources",
-        "nodeselector",
-        "tolerations",
-        "affinity",
-        "topologyspreadconstraints",
-        "priorityclassname",
-        "runtimeclassname",
-        "storageclass",
-        "storageclassname",
-        "volumename",
-        "secretref",
-        "secretrefs",
-        "secretname",
-        "secretkeyref",
-        "certsecretref",
-        "imagepullsecrets",
-        "existingsecret",
-        "pullsecret",
-        "serviceaccount",
-        "serviceaccountname",
-        "namespace",
-        "targetnamespace",
-        "storagenamespace",
-        "interval",
-        "timeout",
-        "retryinterval",
-        "prune",
-        "wait",
-        "force",
-        "path",
-        "sourceref",
-        "dependson",
-        "healthchecks",
-        "decryption",
-        "kubeconfig",
-        "newname",
-        "repository",
-        "registry",
-        "loadbalancerip",
-        "externalname",
-        "clusterip",
-        "externalips",
-        "tls",
-        "branch",
-    ]
+    """
+    resources nodeselector tolerations affinity topologyspreadconstraints priorityclassname runtimeclassname
+    storageclass storageclassname volumename secretref secretrefs secretname secretkeyref certsecretref
+    imagepullsecrets existingsecret pullsecret serviceaccount serviceaccountname namespace targetnamespace
+    storagenamespace interval timeout retryinterval prune wait force path sourceref dependson healthchecks
+    decryption kubeconfig newname repository registry loadbalancerip externalname clusterip externalips tls
+    branch
+    """.split()  # noqa: SIM905 (a list of words reads as one)
 )
 _KUSTOMIZATION_LISTS = frozenset({"resources", "images", "patches", "components"})
 _VERSION_KEY = re.compile(r"(^|.)(version|tag|digest)$", re.IGNORECASE)
@@ -208,9 +135,14 @@ def kept_word(leaf: Leaf) -> str:
 
 
 def _keys(leaf: Leaf) -> list[str]:
-    """The keys down to the value; of an environment variable or argument also its name."""
-    keys = list(leaf.field)
-    return [key.removeprefix("name=") if "env" in keys[:number] else key for number, key in enumerate(keys) if "=" not in key or "env" in keys[:number]]  # fmt: skip
+    """The keys down to the value. Names of list items say nothing about it, but those of environment variables do."""
+    keys = []
+    for number, key in enumerate(leaf.field):
+        if "env" in leaf.field[:number]:
+            keys.append(key.removeprefix("name="))
+        elif "=" not in key:
+            keys.append(key)
+    return keys
 
 
 def is_identity(leaf: Leaf) -> bool:

@@ -10,9 +10,10 @@ from clusters_app.repo.edit_nodes import EditRefused
 from clusters_app.repo.environments import canonical, tokens
 from clusters_app.repo.graph import FleetGraph
 from clusters_app.repo.leaves import Leaf
+from clusters_app.repo.one_sided import names_file, neighbour
 from clusters_app.repo.plan_files import FileOutcome, without_policy_markers
 from clusters_app.repo.plan_model import Remark
-from clusters_app.repo.plan_values import Scope, ValueEdit, names_file, neighbour
+from clusters_app.repo.plan_scope import Documents, Scope, ValueEdit
 from clusters_app.repo.rules import Action
 from clusters_app.repo.tree import TreeError
 
@@ -33,7 +34,7 @@ _NO_FACT = frozenset(
 
 
 def decide_new_app(scope: Scope, graph: FleetGraph, app: AppNode) -> FileOutcome:
-    """The files to copy and the lines that list them; or, where facts of the environment stand in it, questions alone."""
+    """The files to copy and the lines that list them; questions alone where facts of the environment stand in it."""
     outcome = FileOutcome()
     for place in app.environments[scope.environments[0]]:
         target = _target_of(scope, graph, place)
@@ -70,7 +71,7 @@ def _target_of(scope: Scope, graph: FleetGraph, place: AppPlace) -> tuple[tuple[
 
 
 def _inside(place: AppPlace) -> list[str]:
-    """The files of the app's own directory. A base beside it is shared by where it stands, also when only one uses it."""
+    """The files of the app's own directory. A base beside it is shared by where it stands, whoever uses it."""
     return [path for path in place.files if path.startswith(f"{place.path}/")]
 
 
@@ -122,7 +123,7 @@ def _listed(scope: Scope, outcome: FileOutcome, place: AppPlace, listing: tuple[
     source, target = parsed(scope.tree, listing[0]), parsed(scope.tree, listing[1])
     line = next(leaf for leaf in source.documents[0] if place.path in names_file(listing[0], leaf))
     try:
-        after = neighbour(source, target, (0, 0), line.path)
+        after = neighbour(Documents(source, target, (0, 0)), line.path, [])
     except EditRefused as error:
         remedy = f"list it in {listing[1]} by hand"
         outcome.refusals.append(

@@ -4,25 +4,23 @@
 the next, what stays, what a person must decide and what is refused. It writes nothing.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from clusters_app.repo.edit import insert_value, remove_value, set_value
 from clusters_app.repo.edit_nodes import EditRefused
 from clusters_app.repo.effects import Builds, check_effects
+from clusters_app.repo.flux_build import Render
 from clusters_app.repo.graph import FleetGraph
 from clusters_app.repo.history import History, NoHistory, last_promotion
 from clusters_app.repo.new_app import decide_new_app
 from clusters_app.repo.place_pairs import pair_places
 from clusters_app.repo.plan_files import FileOutcome, decide_places
 from clusters_app.repo.plan_model import Edit, Plan, Remark
-from clusters_app.repo.plan_values import Scope, ValueEdit
+from clusters_app.repo.plan_scope import Scope, ValueEdit
 from clusters_app.repo.release import digest_of_content, release_of
 from clusters_app.repo.rules import KEPT_NAMES, Rules
 from clusters_app.repo.tree import OverlaidTree, Tree
-
-type Render = Callable[[Tree, str], str]
-"""Builds a directory of a tree as kustomize does. Raises RenderFailed for what cannot be built."""
 
 
 def plan_promotion(

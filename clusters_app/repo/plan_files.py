@@ -11,13 +11,13 @@ from clusters_app.repo.edit_paths import Path
 from clusters_app.repo.graph import FleetGraph
 from clusters_app.repo.kustomize import KUSTOMIZATION_NAMES
 from clusters_app.repo.leaves import without_markers
+from clusters_app.repo.one_sided import names_file
 from clusters_app.repo.place_pairs import FilePair, PlacePair, kustomization_files, own_files, pair_files
 from clusters_app.repo.plan_model import Remark
-from clusters_app.repo.plan_values import Outcome, Scope, decide_documents, names_file
+from clusters_app.repo.plan_scope import ANSWER, Documents, Outcome, Scope
+from clusters_app.repo.plan_values import decide_documents
 from clusters_app.repo.rules import Action
 from clusters_app.repo.tree import TreeError, is_binary
-
-_ANSWER = "answer it on the promotion's page, or write a rule in .flotilla/promotion.yaml"
 
 
 @dataclass
@@ -40,7 +40,7 @@ def decide_places(scope: Scope, graph: FleetGraph, pair: PlacePair) -> FileOutco
         outcome.add(_both(inner, each))
     for each, *documents in kustomization_files(pair):
         if each.target not in own_files(pair.target):
-            outcome.add(_flux_kustomization(inner, graph, pair, each, (documents[0], documents[1])))
+            outcome.add(_flux_kustomization(inner, each, (documents[0], documents[1]), Uses.of(scope, graph, pair)))
     return outcome
 
 
@@ -61,7 +61,7 @@ def _both(scope: Scope, each: FilePair) -> Outcome:
         outcome.kept.append(_remark(scope, verdict.code, each, verdict.why))
         return outcome
     if source.mode != target.mode:
-        outcome.asks.append(_remark(scope, "mode", each, "a link or an executable bit differs", _ANSWER))
+        outcome.asks.append(_remark(scope, "mode", each, "a link or an executable bit differs", ANSWER))
     if source.oid == target.oid or not (source.is_file and target.is_file):
         return outcome
     try:
@@ -73,7 +73,7 @@ def _both(scope: Scope, each: FilePair) -> Outcome:
         outcome.add(_values(scope, each, ours, theirs))
     except EditRefused as error:
         place = outcome.kept if verdict.action is Action.KEEP else outcome.asks
-        place.append(_remark(scope, error.code, each, error.reason, "" if verdict.action is Action.KEEP else _ANSWER))
+        place.append(_remark(scope, error.code, each, error.reason, "" if verdict.action is Action.KEEP else ANSWER))
     return outcome
 
 
@@ -82,12 +82,12 @@ def _values(scope: Scope, each: FilePair, ours: Parsed, theirs: Parsed) -> Outco
     paired = set()
     for numbers in pair_documents(ours, theirs, scope.environments):
         paired.add(numbers[0])
-        outcome.add(decide_documents(scope, ours, theirs, numbers))
+        outcome.add(decide_documents(scope, Documents(ours, theirs, numbers)))
     for number, root in enumerate(ours.stream.documents):
         if number not in paired and root is not None:
             kind, name = ours.identity(number, scope.environments[0])
             why = f"the target's file has no {kind or 'document'} {name}".rstrip()
-            outcome.asks.append(replace(_remark(scope, "new-object", each, why, _ANSWER), source=f"{kind}/{name}"))
+            outcome.asks.append(replace(_remark(scope, "new-object", each, why, ANSWER), source=f"{kind}/{name}"))
     return outcome
 
 
@@ -112,7 +112,7 @@ def _new_file(scope: Scope, outcome: FileOutcome, pair: PlacePair, each: FilePai
     elif verdict.action in (Action.KEEP, Action.NEVER):
         outcome.kept.append(_remark(scope, verdict.code, each, verdict.why, there=False))
     elif verdict.action is Action.ASK:
-        outcome.asks.append(_remark(scope, "new-file", each, "the target has no such file", _ANSWER, there=False))
+        outcome.asks.append(_remark(scope, "new-file", each, "the target has no such file", ANSWER, there=False))
     elif verdict.code != "rule" and not _is_listed(scope, pair, each.source):
         outcome.kept.append(_remark(scope, "unlisted", each, "nothing in the source lists this file", there=False))
     else:
@@ -168,7 +168,7 @@ def _removed_file(scope: Scope, outcome: FileOutcome, each: FilePair) -> None:
         )
     elif written.oid != scope.tree.files()[each.target].oid:
         why = "the source removed this file, and the target changed it since the last promotion"
-        outcome.asks.append(_remark(scope, "removed-file", each, why, _ANSWER))
+        outcome.asks.append(_remark(scope, "removed-file", each, why, ANSWER))
     else:
         outcome.files[each.target] = None
 
@@ -176,45 +176,44 @@ def _removed_file(scope: Scope, outcome: FileOutcome, each: FilePair) -> None:
 # --- the Flux Kustomizations that apply the app
 
 
-def _flux_kustomization(
-    scope: Scope, graph: FleetGraph, pair: PlacePair, each: FilePair, documents: tuple[int, int]
-) -> Outcome:
-    """Versions in the Flux Kustomization (`spec.images`, `postBuild.substitute`, patches), as far as this app uses them."""
+def _flux_kustomization(scope: Scope, each: FilePair, documents: tuple[int, int], uses: "Uses") -> Outcome:
+    """Versions in the Flux Kustomization (`spec.images`, `postBuild.substitute`, patches) that this app uses."""
     try:
         ours, theirs = parsed(scope.tree, each.source), parsed(scope.tree, each.target)
-        found = decide_documents(scope, ours, theirs, documents)
+        both = Documents(ours, theirs, documents)
+        versions = {leaf.path: leaf for leaf in both.in_source if fields.is_promoted_field(leaf)}
+        found = decide_documents(scope, both)
     except (EditRefused, IndexError):
         return Outcome()
-    uses = _uses(scope, graph, pair)
-    versions = {leaf.path: leaf for leaf in ours.documents[documents[0]] if fields.is_promoted_field(leaf)}
-    wanted = {path for path, leaf in versions.items() if uses(leaf.field)}
-    return Outcome(
-        [edit for edit in found.edits if edit.path in wanted],
-        [],
-        _of_paths(found.asks, wanted),
-        _of_paths(found.refusals, wanted),
-    )
+    wanted = {path for path, leaf in versions.items() if uses.version(leaf.field)}
+    edits = [edit for edit in found.edits if edit.path in wanted]
+    return Outcome(edits, [], _of_paths(found.asks, wanted), _of_paths(found.refusals, wanted))
 
 
 def _of_paths(remarks: Iterable[Remark], wanted: set[Path]) -> list[Remark]:
     return [each for each in remarks if any(path[: len(each.path)] == each.path for path in wanted)]
 
 
-class _uses:  # noqa: N801 (it reads as the predicate that it is)
-    """Whether this app uses a version of a Flux Kustomization that may apply other apps too."""
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """Which versions of a Flux Kustomization an app uses: all when alone there, else those that its files name."""
 
-    def __init__(self, scope: Scope, graph: FleetGraph, pair: PlacePair) -> None:
-        nodes = {(node.cluster, node.ref) for node in pair.target.kustomizations[:1]}
+    is_alone: bool
+    text: str
+
+    @classmethod
+    def of(cls, scope: Scope, graph: FleetGraph, pair: PlacePair) -> "Uses":
+        nearest = {(node.cluster, node.ref) for node in pair.target.kustomizations}
         others = [app for app in graph.apps if app.name != pair.app]
         places = [place for app in others for place in app.environments.get(pair.environment, ())]
-        self._alone = not any((node.cluster, node.ref) in nodes for place in places for node in place.kustomizations)
-        texts = [_content(scope, path) or b"" for path in (*pair.target.reached, *pair.target.files)]
-        self._text = b"\n".join(texts).decode("utf-8", "replace")
+        shared = any((node.cluster, node.ref) in nearest for place in places for node in place.kustomizations)
+        texts = [_content(scope, path) or b"" for path in {*pair.target.reached, *pair.target.files}]
+        return cls(not shared, b"\n".join(texts).decode("utf-8", "replace"))
 
-    def __call__(self, keys: tuple[str, ...]) -> bool:
-        if self._alone:
+    def version(self, keys: tuple[str, ...]) -> bool:
+        if self.is_alone:
             return True
         if "substitute" in keys:
-            return re.search(rf"\$\{{{re.escape(keys[-1])}\b", self._text) is not None
+            return re.search(rf"\$\{{{re.escape(keys[-1])}\b", self.text) is not None
         name = keys[-2].partition("=")[2].partition(",")[0] if len(keys) > 1 else ""
-        return bool(name) and name in self._text
+        return bool(name) and name in self.text

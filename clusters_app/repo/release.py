@@ -15,7 +15,7 @@ from clusters_app.repo.graph import FleetGraph
 from clusters_app.repo.image_reference import ImageReference
 from clusters_app.repo.leaves import Leaf
 from clusters_app.repo.place_pairs import PlacePair, kustomization_files, own_files
-from clusters_app.repo.plan_model import path_as_json, path_as_text
+from clusters_app.repo.plan_model import Json, path_as_json
 from clusters_app.repo.rules import Action, Rules
 from clusters_app.repo.tree import Tree
 
@@ -39,7 +39,7 @@ class PromotedValue:
 def promoted_values(
     tree: Tree, graph: FleetGraph, app: str, environment: str, rules: Rules | None = None
 ) -> tuple[PromotedValue, ...]:
-    """The promoted values of an app in an environment, by file and in the order of the text; none for an unknown app."""
+    """The promoted values of an app in an environment, by file and in the text's order; none for an unknown app."""
     node = graph.app(app)
     places = node.environments.get(environment, ()) if node else ()
     found: dict[PromotedValue, None] = {}
@@ -65,9 +65,8 @@ def _of_place(tree: Tree, app: str, environment: str, place: AppPlace, rules: Ru
                 leaves = parsed(tree, each.target).documents[number]
             except (EditRefused, IndexError):
                 continue
-            yield from _of_leaves(
-                app, environment, each.target, [each for each in leaves if fields.is_promoted_field(each)], rules
-            )
+            versions = [leaf for leaf in leaves if fields.is_promoted_field(leaf)]
+            yield from _of_leaves(app, environment, each.target, versions, rules)
 
 
 def _of_leaves(app: str, environment: str, path: str, leaves: Sequence[Leaf], rules: Rules) -> Iterable[PromotedValue]:
@@ -111,13 +110,15 @@ def version_of(values: Sequence[PromotedValue]) -> str:
 
 def release_of(tree: Tree, graph: FleetGraph, apps: Sequence[str], environment: str, rules: Rules | None = None) -> str:
     """The content hash of what these apps promote from an environment: the same values have the same name anywhere."""
-    rows = []
-    for app in sorted(apps):
-        node = graph.app(app)
-        places = [place.path for place in (node.environments.get(environment, ()) if node else ())]
-        for value in promoted_values(tree, graph, app, environment, rules):
-            rows.append([app, _below(places, value.file), path_as_json(value.path), value.version or value.text])
+    rows = [row for app in apps for row in _rows(tree, graph, app, environment, rules)]
     return f"sha256:{hashlib.sha256(json.dumps(sorted(rows, key=str), ensure_ascii=False).encode()).hexdigest()}"
+
+
+def _rows(tree: Tree, graph: FleetGraph, app: str, environment: str, rules: Rules | None) -> list[list[Json]]:
+    node = graph.app(app)
+    places = [place.path for place in (node.environments.get(environment, ()) if node else ())]
+    values = promoted_values(tree, graph, app, environment, rules)
+    return [[app, _below(places, each.file), path_as_json(each.path), each.version or each.text] for each in values]
 
 
 def _below(places: Sequence[str], file: str) -> str:
@@ -127,7 +128,3 @@ def _below(places: Sequence[str], file: str) -> str:
 
 def digest_of_content(data: bytes) -> str:
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
-
-
-def label_of(value: PromotedValue) -> str:
-    return f"{value.file}: {path_as_text(value.path)}"

@@ -39,7 +39,8 @@ def resolves_to_string(text: str) -> bool:
     """Whether a plain scalar of this text is typed as a string by both readers."""
     if not text or _NOT_A_STRING_IN_GO.fullmatch(text):
         return False
-    return bool(_RESOLVER.resolve(yaml.ScalarNode, text, (True, False)) == "tag:yaml.org,2002:str")
+    tag: str = _RESOLVER.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]
+    return tag == "tag:yaml.org,2002:str"
 
 
 def is_safe_in_flow(text: str) -> bool:

@@ -62,7 +62,7 @@ def fleet(
     app: str = "shop",
     environments: Sequence[str] = ("staging", "prod"),
 ) -> dict[str, bytes]:
-    """The files of a fleet in the layout `apps/<app>/overlays/<env>`; `flux` adds to the spec of the Flux Kustomization."""
+    """A fleet in the layout `apps/<app>/overlays/<env>`; `flux` adds to the spec of the Flux Kustomization."""
     files: dict[str, str | bytes] = {}
     for env, overlay in zip(environments, (staging, prod), strict=True):
         files[f"clusters/{env}/flux-system/gotk-sync.yaml"] = SYNC.format(env=env)

@@ -1,7 +1,7 @@
 """The example promotions, byte for byte, through the command as a person would type it.
 
-`check_promotions.py` builds a Git repository for each case and judges the tree that is left; here it calls the command in
-this process, which is what makes them quick. One case goes through a real process.
+`check_promotions.py` builds a Git repository for each case and judges the tree that is left; here it calls the command
+in this process, which is what makes them quick. One case goes through a real process.
 """
 
 import importlib.util

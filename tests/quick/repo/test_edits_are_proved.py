@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (tables of texts read best one case a line)
 """Generated edits over a corpus of nasty YAML and JSON: one planned value changes, every other byte stays.
 
 FLOTILLA_EDITS sets how many edits one run makes; CI asks for ten thousand. The oracle is PyYAML's own composer (for JSON

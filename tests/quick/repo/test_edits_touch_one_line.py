@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (tables of texts read best one case a line)
 """Each measured trap of editing YAML and JSON as text, one case each."""
 
 import pytest
