@@ -17,6 +17,7 @@ COMMANDS = {
     "graph": "Say what a Flux repository describes: environments, clusters, apps, reach",
     "healthy": "Say by the exit code whether a part that runs on this host answers",
     "promote_env": "Carry a release from one environment to another, on a local clone or on the server",
+    "lint": "Say what is wrong with a Flux repository, with file, line and remedy",
     "run": "Run everything on this machine: web server, workers, beat and an embedded broker",
     "scaffold": "Lay out a repository for a fleet from the answers in a file",
     "serve": "Run one part in the foreground: web, observe, git or beat",

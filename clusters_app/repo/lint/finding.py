@@ -1,0 +1,67 @@
+"""What a rule finds, and what a rule is."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from clusters_app.repo.lint.subject import Subject
+
+
+class Severity(StrEnum):
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One result: `text` is an English sentence with `{names}` that `values` fill, so that a page can translate it.
+
+    `line` counts from 1. `object` is `Kind/namespace/name`, empty where a finding is about a file.
+    """
+
+    id: str
+    severity: Severity
+    file: str
+    line: int
+    text: str
+    remedy: str
+    object: str = ""
+    values: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    @property
+    def message(self) -> str:
+        return self.text.format_map(self.values)
+
+    @property
+    def link(self) -> str:
+        """The rule's own page, relative to the documentation."""
+        return f"rules/{self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a rule found something; the rule's registration adds the rest."""
+
+    file: str
+    line: int
+    text: str
+    remedy: str
+    object: str = ""
+    values: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One row of the table of rules."""
+
+    id: str
+    severity: Severity
+    title: str
+    check: Callable[[Subject], Iterator[Place]]
+
+    def findings(self, subject: Subject) -> Iterator[Finding]:
+        for place in self.check(subject):
+            yield Finding(
+                self.id, self.severity, place.file, place.line, place.text, place.remedy, place.object, place.values
+            )
