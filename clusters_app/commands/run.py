@@ -25,6 +25,8 @@ EXAMPLE = "flotilla run --port 8001 --no-demo"
 
 HOST = "127.0.0.1"
 START_SECONDS = 60.0
+# Two for `git`, which also takes the ticks: a long fetch must not keep the rest from being noticed.
+_CONCURRENCY = {"web": 1, "observe": 1, "git": 2, "beat": 1}
 
 
 class CannotRunError(Exception):
@@ -94,8 +96,8 @@ def _start(children: Children, arguments: argparse.Namespace) -> None:
     if not environment.get("REDIS_URL") and not environment.get("REDIS_URL_FILE"):
         words, environment["REDIS_URL"] = prepare_broker(settings.DATA_DIR)
         children.start("broker", words, environment)
-    for part in ("web", "observe", "git", "beat"):
-        children.start(part, part_words(part, HOST, arguments.port, 1), environment)
+    for part, concurrency in _CONCURRENCY.items():
+        children.start(part, part_words(part, HOST, arguments.port, concurrency), environment)
     if not arguments.no_demo:
         children.start("demo", _demo_words(), environment, may_end=True)
 
