@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from .conditions import condition, texts
-from .health import Circumstances, Opinion, is_suspended, opinion_of, settled_by_document
+from .health import Circumstances, Opinion, is_suspended, opinion_of, plainly_ready, settled_by_document
 from .identity import ObjectRef
-from .leases import Absence, Controllers
+from .leases import Controllers
+from .notices import Surroundings
 from .resources import FLUX_KINDS, Unreadable
 from .structs import Resource
 from .times import parse_time
@@ -20,8 +24,7 @@ YOUNG = timedelta(minutes=1)
 NOTHING_REMEMBERED = Memory()
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """An opinion after its neighbours were heard."""
 
     health: Health
@@ -48,28 +51,26 @@ class Cluster:
     skew: timedelta
     unread: frozenset[str]
     is_whole: bool
-    cycles: Mapping[ObjectRef, tuple[ObjectRef, ...]]
+    surroundings: Surroundings
     outcomes: dict[ObjectRef, Outcome] = field(default_factory=dict)
     opinions: dict[ObjectRef, Opinion] = field(default_factory=dict)
-    absences: dict[ObjectRef, Absence | None] = field(default_factory=dict)
 
     # --- one object by itself ---
 
     def remembered(self, ref: ObjectRef) -> Memory:
         return self.memory.get(ref, NOTHING_REMEMBERED)
 
-    def absence(self, resource: Resource) -> Absence | None:
-        ref = resource.ref
-        if ref not in self.absences:
-            self.absences[ref] = self.controllers.absence_for(resource)
-        return self.absences[ref]
-
     def opinion(self, resource: Resource) -> Opinion:
         ref = resource.ref
-        if ref not in self.opinions:
-            circumstances = Circumstances(self.now, self.remembered(ref), self.absence(resource) is not None)
-            self.opinions[ref] = opinion_of(resource, circumstances)
-        return self.opinions[ref]
+        if (known := self.opinions.get(ref)) is not None:
+            return known
+        if plain := plainly_ready(resource):
+            self.opinions[ref] = plain
+            return plain
+        is_dead = self.controllers.absence_for(resource) is not None
+        circumstances = Circumstances(self.now, self.remembered(ref), is_dead, self.skew)
+        opinion = self.opinions[ref] = opinion_of(resource, circumstances)
+        return opinion
 
     def settled(self, resource: Resource, health: Health) -> Health:
         if health in SETTLED:
@@ -79,6 +80,8 @@ class Cluster:
     # --- neighbours: resolved with a stack of our own, because a chain may be longer than Python's ---
 
     def outcome(self, ref: ObjectRef) -> Outcome:
+        if plain := self._plain_outcome(ref):
+            return plain
         stack, opened = [ref], {ref}
         while stack:
             here = stack[-1]
@@ -90,6 +93,15 @@ class Cluster:
             self.outcomes.setdefault(here, self._resolved(here))
             stack.pop()
         return self.outcomes[ref]
+
+    def _plain_outcome(self, ref: ObjectRef) -> Outcome | None:
+        """Of what is ready by itself: it waits for nobody."""
+        item = self.objects[ref]
+        opinion = self.opinion(item) if isinstance(item, Resource) else None
+        if opinion is None or opinion.rule != "ready":
+            return None
+        outcome = self.outcomes[ref] = Outcome(Health.READY, Health.READY, opinion, "ready")
+        return outcome
 
     def _neighbours(self, ref: ObjectRef) -> Iterator[ObjectRef]:
         item = self.objects[ref]
@@ -224,7 +236,7 @@ class Cluster:
         return alone
 
     def _dependency_outcome(self, resource: Resource, alone: Outcome, wait: Wait) -> Outcome:
-        members = self.cycles.get(resource.ref, ())
+        members = self.surroundings.cycles.get(resource.ref, ())
         if wait.on in members or (members and wait.on not in self.objects):
             cyclic = self._blocked(resource, alone, wait, Health.FAILING, "dependency-cycle")
             return replace(cyclic, cycle=members)
@@ -237,9 +249,10 @@ class Cluster:
             and (near.health is not Health.READY or wait.says_behind)
         ):
             return self._blocked(resource, alone, wait, Health.FAILING, "dependency-suspended")
-        root = near.root(wait.on)
+        root = wait.on if near.rule == "dependency-cycle" else near.root(wait.on)
         if near.settled in BROKEN or near.health in BROKEN:
-            return self._blocked(resource, alone, wait, Health.FAILING, "dependency-failing", root)
+            failing = self._blocked(resource, alone, wait, Health.FAILING, "dependency-failing", root)
+            return replace(failing, cycle=near.cycle)
         if near.health is Health.TERMINATING:
             return self._blocked(resource, alone, wait, Health.FAILING, "dependency-not-ready", root)
         return self._blocked(resource, alone, wait, Health.WAITING, "dependency-not-ready", root)

@@ -58,7 +58,7 @@ def comparable(message: str) -> str:
 
 def redacted(message: str) -> str:
     """A message without the path of a Receiver, which lets whoever has it trigger."""
-    return _HOOK.sub("/hook/***", message).strip()
+    return (_HOOK.sub("/hook/***", message) if "/hook/" in message else message).strip()
 
 
 def unwrapped(message: str) -> str:

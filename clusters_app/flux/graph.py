@@ -107,8 +107,26 @@ def _flux_entries(identifiers: Iterable[str]) -> Iterator[ObjectRef]:
 def cycles(objects: Mapping[ObjectRef, Resource | Unreadable]) -> dict[ObjectRef, tuple[ObjectRef, ...]]:
     """Every object that is in a dependency cycle, with the members from itself onwards, in their order."""
     edges = {ref: dependencies_of(item) for ref, item in objects.items() if isinstance(item, Resource)}
-    edges = {ref: targets for ref, targets in edges.items() if targets}
+    edges = _trimmed(edges)
     return {ref: path for ref in edges if (path := _way_back(ref, edges))}
+
+
+def _trimmed(edges: Mapping[ObjectRef, tuple[ObjectRef, ...]]) -> dict[ObjectRef, tuple[ObjectRef, ...]]:
+    """Without the objects whose dependencies all come to an end; almost always nothing is left."""
+    left = {ref: targets for ref, targets in edges.items() if targets}
+    dependants: dict[ObjectRef, list[ObjectRef]] = {}
+    for ref, targets in left.items():
+        for target in targets:
+            dependants.setdefault(target, []).append(ref)
+    open_ends = {ref: sum(target in left for target in targets) for ref, targets in left.items()}
+    ended = [ref for ref, number in open_ends.items() if not number]
+    for ref in ended:
+        del left[ref]
+        for dependant in dependants.get(ref, ()):
+            open_ends[dependant] -= 1
+            if not open_ends[dependant]:
+                ended.append(dependant)
+    return left
 
 
 def _way_back(start: ObjectRef, edges: Mapping[ObjectRef, tuple[ObjectRef, ...]]) -> tuple[ObjectRef, ...]:

@@ -9,9 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from msgspec import Struct
+
 from . import beside
 from .conditions import condition, conditions_of, has_status, is_about, is_false, is_true
-from .resources import spec_of
+from .resources import KINDS, spec_of
 from .structs import Condition, HelmRelease, HelmRepository, Kustomization, Resource, Source, Spec
 from .times import newest, parse_duration, parse_time
 from .verdicts import Health, Memory
@@ -36,8 +38,7 @@ BLOCKED_REASONS = {
 """Reasons of Ready=False that may mean "another object is not ready yet", by kind."""
 
 
-@dataclass(frozen=True, slots=True)
-class Opinion:
+class Opinion(Struct, frozen=True):
     """Health and the name of the rule that gave it; `condition` is what reason and message come from."""
 
     health: Health
@@ -54,7 +55,16 @@ class Circumstances:
     now: datetime
     memory: Memory
     is_controller_dead: bool = False
+    skew: timedelta = timedelta(0)
 
+    @property
+    def cluster_now(self) -> datetime:
+        """Now by the clock that wrote the document's own times."""
+        return self.now + self.skew
+
+
+_SAY_MORE = frozenset({"Stalled", "Drifted", "TestSuccess"})
+KINDS_OF_FLUX_RULE = {kind: spec.rule == "flux" for kind, spec in KINDS.items()}
 
 Rule = Callable[[Resource, Circumstances], Opinion | None]
 
@@ -67,6 +77,19 @@ def opinion_of(resource: Resource, circumstances: Circumstances) -> Opinion:
     return Opinion(Health.UNKNOWN, "unknown")
 
 
+def plainly_ready(resource: Resource) -> Opinion | None:
+    """What all the rules say of most objects, in one pass; None where they have to be asked."""
+    ready = None
+    for found in conditions_of(resource):
+        if found.type == "Ready":
+            ready = found
+        elif found.type in _SAY_MORE:
+            return None
+    if ready is None or ready.status != "True" or resource.metadata.deletion_timestamp or not is_about(resource, ready):
+        return None
+    return Opinion(Health.READY, "ready", ready) if KINDS_OF_FLUX_RULE.get(resource.kind) else None
+
+
 def is_suspended(resource: Resource) -> bool:
     spec = getattr(resource, "spec", None)
     return isinstance(spec, Spec) and bool(spec.suspend)
@@ -77,7 +100,7 @@ def _terminating(resource: Resource, circumstances: Circumstances) -> Opinion | 
     if not resource.metadata.deletion_timestamp:
         return None
     since = parse_time(resource.metadata.deletion_timestamp)
-    if since and resource.metadata.finalizers and circumstances.now - since > FINALIZERS_MAY_TAKE:
+    if since and resource.metadata.finalizers and circumstances.cluster_now - since > FINALIZERS_MAY_TAKE:
         return Opinion(Health.FAILING, "finalizer-stuck", condition(resource, "Ready"))
     return Opinion(Health.TERMINATING, "terminating", condition(resource, "Ready"))
 
@@ -144,7 +167,13 @@ def generation_seen_at(resource: Resource, circumstances: Circumstances) -> date
     memory, generation = circumstances.memory, resource.metadata.generation
     if memory.generation == generation and memory.generation_seen_at:
         return memory.generation_seen_at
-    return parse_time(resource.metadata.creation_timestamp) if (generation or 1) == 1 else None
+    return born_at(resource, circumstances.now, circumstances.skew) if (generation or 1) == 1 else None
+
+
+def born_at(resource: Resource, now: datetime, skew: timedelta) -> datetime | None:
+    """Creation, by our clock and never in the future."""
+    born = parse_time(resource.metadata.creation_timestamp)
+    return min(born - skew, now) if born else None
 
 
 def _not_ready(resource: Resource, _: Circumstances) -> Opinion | None:
@@ -162,7 +191,7 @@ def _in_progress(resource: Resource, circumstances: Circumstances) -> Opinion | 
     ready = condition(resource, "Ready")
     if not ready or ready.status == "True":
         return None
-    if not _is_overdue(resource, circumstances.now):
+    if not _is_overdue(resource, circumstances.cluster_now):
         return Opinion(Health.PROGRESSING, "in-progress", ready)
     nobody_works = circumstances.is_controller_dead or is_suspended(resource)
     return Opinion(Health.UNKNOWN if nobody_works else Health.FAILING, "no-verdict", ready, is_overdue=True)

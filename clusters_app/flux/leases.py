@@ -70,23 +70,33 @@ class Controllers:
     leases: tuple[ControllerLease, ...] = ()
     selectors: Mapping[str, str] = field(default_factory=dict)
     deployed: frozenset[str] = frozenset()
+    has_selectors: bool = False
+    known: dict[tuple[str, str], Absence | None] = field(default_factory=dict)
 
     def absence_for(self, resource: Resource) -> Absence | None:
         """None when a living controller serves the object, or when nothing is known about its controller."""
         spec = KINDS.get(resource.kind)
-        candidates = [
-            lease for lease in self.leases if spec and spec.controller and lease.controller == spec.controller
-        ]
-        if not candidates:
-            return self._never_seen(spec.controller if spec else "")
+        if not spec or not spec.controller:
+            return None
         labels = resource.metadata.labels or {}
+        if not self.has_selectors:
+            labels = {}
+        key = (spec.controller, repr(sorted(labels.items())) if labels else "")
+        if key not in self.known:
+            self.known[key] = self._absence(spec.controller, labels)
+        return self.known[key]
+
+    def _absence(self, controller: str, labels: Mapping[str, str | None]) -> Absence | None:
+        candidates = [lease for lease in self.leases if lease.controller == controller]
+        if not candidates:
+            return self._never_seen(controller)
         serving = [lease for lease in candidates if self._may_serve(lease, labels)]
         newest = max(serving or candidates, key=lambda lease: lease.moved_at)
         silent_since = newest.dead_since(self.now)
         if serving and not silent_since:
             return None
         others_live = any(not lease.dead_since(self.now) for lease in candidates)
-        return Absence(silent_since or self.now, newest.controller, is_shard=others_live)
+        return Absence(silent_since or self.now, controller, is_shard=others_live)
 
     def _never_seen(self, controller: str) -> Absence | None:
         """Others hold Leases and this controller has none: it is not installed, unless its Deployment is there."""
@@ -116,7 +126,8 @@ def read_controllers(
     read = (_read_lease(lease, now, (seen or {}).get(lease.metadata.name), skew) for lease in leases)
     items = [item for item in deployments if isinstance(item, Deployment)]
     names = frozenset(item.metadata.name for item in items)
-    return Controllers(now, tuple(lease for lease in read if lease), _declared_selectors(items), names)
+    known = tuple(lease for lease in read if lease)
+    return Controllers(now, known, _declared_selectors(items), names, any(lease.selector_hash for lease in known))
 
 
 def remember_leases(

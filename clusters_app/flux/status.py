@@ -6,18 +6,18 @@ The rules stand in `health.py` (one document), `waiting.py` (its neighbours), `l
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
+
+from msgspec.structs import replace
 
 from .causes import NOTHING_REMEMBERED, Cluster, Outcome
 from .conditions import condition, redacted
 from .explain import Case, explain
 from .freshness import Freshness, freshness_of_heartbeat, freshness_of_silence
-from .graph import cycles
-from .health import interval_of, is_suspended, timeout_of
+from .health import born_at, interval_of, is_suspended, timeout_of
 from .identity import ObjectRef
 from .leases import Absence, LeaseSeen, read_controllers
-from .notices import notices_of
+from .notices import Surroundings, notices_of
 from .resources import Unreadable
 from .revisions import revisions_of
 from .structs import (
@@ -78,7 +78,7 @@ def judge(
     """
     controllers = read_controllers(leases, deployments, now, seen=leases_seen, skew=skew)
     index = {item.ref: item for item in objects}
-    cluster = Cluster(index, controllers, memory, now, skew, unread, is_whole_cluster, cycles(index))
+    cluster = Cluster(index, controllers, memory, now, skew, unread, is_whole_cluster, Surroundings.of(index))
     return {ref: _verdict(cluster, ref) for ref in index}
 
 
@@ -87,13 +87,15 @@ def remember(
     verdicts: Mapping[ObjectRef, Verdict],
     memory: Mapping[ObjectRef, Memory],
     now: datetime,
+    *,
+    skew: timedelta = timedelta(0),
 ) -> dict[ObjectRef, Memory]:
     """What to keep of this round for the next one; objects that are gone are forgotten."""
     known = ((item, memory.get(item.ref, NOTHING_REMEMBERED)) for item in objects)
-    return {item.ref: _remembered(item, verdicts[item.ref], old, now) for item, old in known}
+    return {item.ref: _remembered(item, verdicts[item.ref], old, now, skew) for item, old in known}
 
 
-def _remembered(item: Resource | Unreadable, verdict: Verdict, old: Memory, now: datetime) -> Memory:
+def _remembered(item: Resource | Unreadable, verdict: Verdict, old: Memory, now: datetime, skew: timedelta) -> Memory:
     if isinstance(item, Unreadable):
         return old
     is_broken = verdict.settled_health in BROKEN
@@ -106,17 +108,23 @@ def _remembered(item: Resource | Unreadable, verdict: Verdict, old: Memory, now:
         failing_since=verdict.failing_since if is_broken else None,
         failures_seen=seen if is_broken else 0,
         generation=generation,
-        generation_seen_at=old.generation_seen_at if is_same_generation else now,
+        generation_seen_at=old.generation_seen_at if is_same_generation else _first_seen_at(item, old, now, skew),
         deployed=verdict.deployed,
         health_at_suspension=(old.health_at_suspension or verdict.settled_health) if is_stopped else None,
     )
+
+
+def _first_seen_at(item: Resource, old: Memory, now: datetime, skew: timedelta) -> datetime:
+    """The generation that an object is born with is as old as the object, also when we come late."""
+    is_first_sight = old.generation_seen_at is None and (item.metadata.generation or 1) == 1
+    return (born_at(item, now, skew) if is_first_sight else None) or now
 
 
 def _verdict(cluster: Cluster, ref: ObjectRef) -> Verdict:
     item, outcome = cluster.objects[ref], cluster.outcome(ref)
     if isinstance(item, Unreadable):
         return _unreadable(item, outcome)
-    absence, memory = cluster.absence(item), cluster.remembered(ref)
+    absence, memory = cluster.controllers.absence_for(item), cluster.remembered(ref)
     found, revisions = outcome.opinion.condition, revisions_of(item)
     evidence = _evidence(cluster, item)
     control = _control(item, absence)
@@ -142,8 +150,10 @@ def _verdict(cluster: Cluster, ref: ObjectRef) -> Verdict:
         failing_since=since,
         is_confirmed=_is_confirmed(cluster, outcome, memory, since),
         suspension=_suspension(item) if control is Control.SUSPENDED else None,
-        notices=notices_of(item, cluster.objects, cluster.cycles),
+        notices=notices_of(item, cluster.surroundings),
     )
+    if outcome.rule == "ready" and verdict.freshness is Freshness.LIVE and not absence:
+        return verdict
     return replace(verdict, explanation=explain(Case(item, verdict, cluster.objects, absence, cluster.now)))
 
 
@@ -197,9 +207,10 @@ def _unreadable(item: Unreadable, outcome: Outcome) -> Verdict:
 
 def _message(resource: Resource, outcome: Outcome) -> str:
     """Stalled says why it stopped, and comes first; what Ready says beside it comes after."""
-    said = [outcome.opinion.condition]
-    if outcome.opinion.rule == "stalled":
-        said.append(condition(resource, "Ready"))
+    found = outcome.opinion.condition
+    if outcome.opinion.rule != "stalled":
+        return redacted((found.message if found else "") or "")
+    said = [found, condition(resource, "Ready")]
     lines = dict.fromkeys(redacted(item.message) for item in said if item and item.message)
     return "\n".join(lines)
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 _UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 _PART = r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)"
 _DURATION = re.compile(rf"(?:{_PART})+")
+_WHOLE_SECONDS = len("2006-01-02T15:04:05Z")
 _LONGEST = timedelta(days=36_500)
 
 
@@ -32,4 +33,6 @@ def parse_duration(text: str | None) -> timedelta | None:
 
 def newest(*texts: str | None) -> datetime | None:
     """The latest of the times that can be read."""
+    if all(text is None or (len(text) == _WHOLE_SECONDS and text.endswith("Z")) for text in texts):
+        return parse_time(max((text for text in texts if text), default=None))
     return max((moment for moment in map(parse_time, texts) if moment), default=None)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+
+from msgspec import Struct
 
 from .freshness import Freshness
 from .identity import ObjectRef
@@ -51,6 +53,9 @@ class Explanation:
     link: str = ""
 
 
+OK = Explanation("ok", "It does what its document says, at this generation.")
+
+
 @dataclass(frozen=True, slots=True)
 class Notice:
     """Green, yet broken in a way that Flux cannot see, or behind for a reason that no status names."""
@@ -71,8 +76,7 @@ class Suspension:
     manager: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Verdict(Struct, frozen=True, kw_only=True):
     """All that pages, API and commands say of one object: none derives its own.
 
     `blocked_by` is the direct neighbour that an object waits for, `caused_by` the root behind it (it may be an object
@@ -100,7 +104,7 @@ class Verdict:
     failing_since: datetime | None = None
     is_confirmed: bool = True
     suspension: Suspension | None = None
-    explanation: Explanation = field(default_factory=lambda: Explanation("ok", ""))
+    explanation: Explanation = OK
     notices: tuple[Notice, ...] = ()
 
     @property

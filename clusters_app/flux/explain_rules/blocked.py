@@ -105,7 +105,7 @@ def dependency_cycle(case: Case) -> Explanation:
         " → ".join(name_of(ref) for ref in (*case.verdict.cycle, case.verdict.cycle[0])) if case.verdict.cycle else ""
     )
     cause = (
-        f"Its dependencies go round in a circle: {circle}. None of them can ever start, and new "
+        f"Its dependencies go round in a circle: {circle}. No one of them can ever start, and new "
         "revisions of the shared source reach everything late."
     )
     return Explanation(

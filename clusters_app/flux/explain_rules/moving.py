@@ -8,11 +8,10 @@ from ..case import Case, first_line, reconcile_command, resume_command
 from ..conditions import condition, texts
 from ..freshness import Freshness
 from ..structs import Alert, HelmRelease, Kustomization
-from ..verdicts import Control, Explanation
+from ..verdicts import OK, Control, Explanation
 from .rule import CHEAT_SHEET, HELM_RELEASE, KUSTOMIZATION, SHARDING, page_of
 
 _CHECKING = re.compile(r"running health checks?", re.IGNORECASE)
-_OK = Explanation("ok", "It does what its document says, at this generation.")
 
 
 def ready(case: Case) -> Explanation:
@@ -29,7 +28,7 @@ def ready(case: Case) -> Explanation:
             _controller_command(case),
             CHEAT_SHEET,
         )
-    return _OK
+    return OK
 
 
 def static(case: Case) -> Explanation:

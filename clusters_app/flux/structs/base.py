@@ -107,7 +107,8 @@ class Resource(Document, frozen=True):
 
     @property
     def ref(self) -> ObjectRef:
-        return ObjectRef(self.kind, self.metadata.namespace or "", self.metadata.name)
+        metadata = self.metadata
+        return ObjectRef(self.KIND or self.kind, metadata.namespace or "", metadata.name)
 
 
 class Container(Document, frozen=True):
