@@ -11,7 +11,7 @@ from clusters_app.repo.edit_nodes import EditRefused, Node, Stream, parse_text
 
 MERGE_KEY = "<<"
 PATCH_OBJECT = "patch object"
-"""A field of a Match: kind and name of the object that an inline patch names."""
+"""A field of a Match: kind and name of the object that an inline patch names; of a JSON patch its operations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +198,9 @@ def _patch_object(item: Node) -> str | None:
         return None
     try:
         stream = parse_text(text)
+        root = stream.root(0)
+        if root.kind == "sequence":
+            return ", ".join(f"{field_text(each, 'op')} {field_text(each, 'path')}" for each in root.items)
         kind = locate(stream, 0, ("kind",)).node.value
         return f"{kind}/{locate(stream, 0, ('metadata', 'name')).node.value}"
     except EditRefused:

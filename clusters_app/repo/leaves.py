@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from clusters_app.repo.edit_nodes import EditRefused, Node, Stream
-from clusters_app.repo.edit_paths import MERGE_KEY, PATCH_OBJECT, Match, Path, Place, enter, field_text, merged
+from clusters_app.repo.edit_paths import MERGE_KEY, PATCH_OBJECT, Match, Path, Place, enter, field_text, matches, merged
 from clusters_app.repo.scalars import resolves_to_string
 
 MAX_LEAVES = 50_000
@@ -165,12 +165,26 @@ def names_of_items(items: Sequence[Node], key: str = "") -> list[Match] | None:
         return _distinct([Match((("", field_text(item, "") or ""),)) for item in items])
     choices = sorted(_MERGE_KEYS, key=lambda names: "kind" not in names) if key in _OBJECT_NAMES_FIRST else _MERGE_KEYS
     for names in choices:
-        texts = [[field_text(item, name) for name in names] for item in items]
-        if all(text is not None for row in texts for text in row):
-            matches = [Match(tuple(zip(names, map(str, row), strict=True))) for row in texts]
-            if distinct := _distinct(matches):
-                return distinct
-    return [] if not items else None
+        found = [_match(item, names) for item in items]
+        if all(found) and (distinct := _distinct([each for each in found if each])):
+            return distinct
+    return _each_by_its_own(items) if items else []
+
+
+def _match(item: Node, names: tuple[str, ...]) -> Match | None:
+    texts = [(name, field_text(item, name)) for name in names]
+    return None if any(text is None for _, text in texts) else Match(tuple((name, text or "") for name, text in texts))
+
+
+def _each_by_its_own(items: Sequence[Node]) -> list[Match] | None:
+    """A mixed list, such as patches by file, by target, by object: each item by the first key that finds it alone."""
+    found = [next((match for names in _MERGE_KEYS if (match := _alone(item, names, items))), None) for item in items]
+    return None if None in found else _distinct([each for each in found if each])
+
+
+def _alone(item: Node, names: tuple[str, ...], items: Sequence[Node]) -> Match | None:
+    match = _match(item, names)
+    return match if match and sum(1 for other in items if matches(other, match)) == 1 else None
 
 
 def _distinct(matches: list[Match]) -> list[Match] | None:
