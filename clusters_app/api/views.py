@@ -37,8 +37,6 @@ from clusters_app.services.promotions import planning, requesting
 from . import shapes
 from .base import View
 
-MANIFEST_NAMESPACE = "flotilla-system"
-
 
 def _accepted(operation: Operation) -> Response:
     response = Response(shapes.OperationShape(operation).data, status=202)
@@ -276,7 +274,7 @@ class ClusterManifest(View):
     def get(self, request: Request) -> HttpResponse:
         """The read role as YAML, for `kubectl apply -f -`."""
         del request
-        return HttpResponse(read_role_manifest(namespace=MANIFEST_NAMESPACE), content_type="application/yaml")
+        return HttpResponse(read_role_manifest(), content_type="application/yaml")
 
 
 class OneCluster(View):

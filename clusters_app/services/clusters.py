@@ -132,7 +132,7 @@ def check_and_register(operation: Operation) -> dict[str, Any]:
     connection = _connection_of(operation)
     lines = follow_steps(operation, check(connection, policy(), now=timezone.now()))
     failed = [line for line in lines if line.state == "failed"]
-    excess = [line for line in failed if line.code == "rights.too-many"]
+    excess = [line for line in failed if line.code == "rights-excess"]
     if failed and not (arguments["accept_reason"] and len(excess) == len(failed)):
         raise ServiceError(failed[0].code, failed[0].text, remedy=failed[0].remedy)
     actor = actor_of_operation(operation)

@@ -1,5 +1,6 @@
 """What templates say often: ages, revisions, and the product's own signs (verdict, rail, pips, bar) as drawn SVG."""
 
+import hashlib
 import itertools
 from collections.abc import Iterable
 from datetime import datetime
@@ -8,15 +9,29 @@ from typing import Any
 from django import template
 from django.templatetags.static import static
 from django.utils import timezone
+from django.utils.dateparse import parse_datetime
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from clusters_app.flux.freshness import Freshness
 from clusters_app.flux.revisions import short as short_revision
+from clusters_app.flux.verdicts import BROKEN, Control
+from clusters_app.models import AppOnCluster, FluxObject, Operation, Promotion, PromotionTarget
+from clusters_app.queries.apps import AppRow, Cell
 from clusters_app.queries.fleet import ClusterRow, Counts
-from clusters_app.web.words import STANDING_LOOKS, standing_text
+from clusters_app.web.words import (
+    APP_LOOKS,
+    HEALTH_LOOKS,
+    OPERATION_WORDS,
+    PROMOTION_LOOKS,
+    STANDING_LOOKS,
+    TARGET_LOOKS,
+    promotion_steps,
+    standing_text,
+)
 
 register = template.Library()
 
@@ -125,8 +140,6 @@ def _lengths(counts: list[int], free: float) -> list[float]:
 @register.inclusion_tag("partials/pips.html")
 def pips(cell_pips: Iterable[Any]) -> dict[str, Any]:
     """One sign a cluster."""
-    from clusters_app.web.words import APP_LOOKS
-
     shown = [{"x": 5 + 11 * index, "look": APP_LOOKS[pip.state], "pip": pip} for index, pip in enumerate(cell_pips)]
     label = ", ".join(f"{each['pip'].cluster}: {each['pip'].state}" for each in shown)
     return {"pips": shown, "width": 11 * len(shown), "label": label}
@@ -176,3 +189,114 @@ def root_cause(row: ClusterRow) -> SafeString | str:
     if status.cause_object:
         return format_html("<code>{}</code>: {}", status.cause_object, status.cause)
     return status.problem
+
+
+@register.filter
+def standing_look(standing: str) -> str:
+    return STANDING_LOOKS[standing]
+
+
+@register.filter
+def health_look(health: str) -> str:
+    return HEALTH_LOOKS.get(health, "none")
+
+
+@register.filter
+def app_look(state: str) -> str:
+    return {"todo": "none"}.get(APP_LOOKS[state], APP_LOOKS[state])
+
+
+@register.filter
+def target_look(state: str) -> str:
+    return TARGET_LOOKS[state]
+
+
+@register.filter
+def promotion_look(state: str) -> str:
+    return PROMOTION_LOOKS[state]
+
+
+@register.filter
+def moment(text: str) -> datetime | None:
+    """A stored RFC 3339 text as a time."""
+    return parse_datetime(text)
+
+
+@register.inclusion_tag("partials/object_verdict.html")
+def object_verdict(row: FluxObject, is_live: bool) -> dict[str, Any]:
+    """An object's verdict: never green when it is suspended, nobody's, or not seen lately."""
+    if row.gone_at:
+        return {"look": "none", "text": _("gone")}
+    if row.control == Control.SUSPENDED:
+        was = _("suspended, was failing") if row.settled_health in BROKEN else _("suspended")
+        return {"look": "held", "text": was}
+    if row.control == Control.ORPHANED or row.heartbeat != Freshness.LIVE or not is_live:
+        return {"look": "unseen", "text": _("%(health)s, not seen lately") % {"health": row.health}}
+    return {"look": HEALTH_LOOKS[row.health], "text": row.health}
+
+
+@register.inclusion_tag("partials/copyable.html")
+def copyable(text: str) -> dict[str, Any]:
+    """A text with a button that copies it."""
+    return {"text": text, "id": f"copy-{hashlib.sha256(text.encode()).hexdigest()[:10]}"}
+
+
+@register.filter
+def cells_and_gaps(row: AppRow) -> list[tuple[Any, Any]]:
+    """Each cell with the gap before it; the first has none."""
+    return list(zip(row.cells, (None, *row.gaps), strict=True))
+
+
+@register.simple_tag
+def app_cell_text(cell: Cell) -> str:
+    """In words where a version is live."""
+    if failing := cell.failing:
+        return _("failing on %(clusters)s") % {"clusters": ", ".join(pip.cluster for pip in failing)}
+    if not cell.pips:
+        return _("no cluster registered")
+    if len(cell.pips) == 1:
+        return _("live") if cell.is_live else str(AppOnCluster.State(cell.pips[0].state).label)
+    return _("live on %(live)d of %(all)d") % {"live": cell.live, "all": len(cell.pips)}
+
+
+@register.filter
+def keys(path: list[Any]) -> str:
+    """A path of keys as people read it; a list item by what finds it."""
+    parts = []
+    for step in path:
+        if isinstance(step, dict):
+            parts.append("[" + ", ".join(f"{key}={value}" if key else str(value) for key, value in step.items()) + "]")
+        else:
+            parts.append(str(step) or '""')
+    return " → ".join(parts)
+
+
+@register.filter
+def changed_lines(plan: dict[str, Any]) -> int:
+    """Lines of the difference that are new or gone, whichever are more: one changed value is one line."""
+    marks = [mark for each in plan.get("diff", []) for mark, _text in each["lines"]]
+    return max(marks.count("+"), marks.count("-"))
+
+
+@register.filter
+def target_chain(target: PromotionTarget) -> tuple[str, str, str, str]:
+    """A target on the rail: merged, fetched, applied, live."""
+    states = PromotionTarget.State
+    reached = {states.MERGED: 1, states.FETCHED: 2, states.APPLIED: 3, states.VERIFIED: 4, states.FAILING: 3}
+    if target.state not in reached:
+        return ("unknown",) * 4
+    steps = ["done" if index < reached[states(target.state)] else "todo" for index in range(4)]
+    if target.state == states.FAILING:
+        steps[3] = "stop"
+    return (steps[0], steps[1], steps[2], steps[3])
+
+
+@register.filter
+def state_line(promotion: Promotion, targets: Iterable[PromotionTarget]) -> list[dict[str, Any]]:
+    """The promotion's line of states: what is done, where it is, what is to come."""
+    return promotion_steps(promotion, list(targets))
+
+
+@register.filter
+def operation_title(operation: Operation) -> str:
+    return OPERATION_WORDS[operation.kind] % {"subject": operation.subject}

@@ -1,6 +1,7 @@
 """States in words and looks: one place decides which of the five signs a state wears."""
 
 from datetime import datetime
+from typing import Any
 
 from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
@@ -97,3 +98,55 @@ def standing_text(row: ClusterRow, now: datetime) -> str:
     if row.standing == "suspended":
         return _("Ready, %(count)d suspended") % {"count": row.counts.suspended}
     return str(STANDING_WORDS[row.standing])
+
+
+OPERATION_WORDS = {
+    "repository.add": gettext_lazy("Adding %(subject)s"),
+    "repository.scaffold": gettext_lazy("Scaffolding %(subject)s"),
+    "cluster.register": gettext_lazy("Registering %(subject)s"),
+    "review.merge": gettext_lazy("Merging %(subject)s"),
+    "review.close": gettext_lazy("Closing %(subject)s"),
+}
+
+_ENDED = {_Promotion.NO_CHANGE, _Promotion.SUPERSEDED, _Promotion.ABORTED, _Promotion.CLOSED, _Promotion.OVERTAKEN}
+
+
+def promotion_steps(promotion: Promotion, targets: list[PromotionTarget]) -> list[dict[str, Any]]:
+    """[{label, look, text, at}] of the line: planned, opened, merged, rolling out, verified."""
+    live = sum(target.verified_at is not None for target in targets)
+    who = promotion.requested_by.username if promotion.requested_by else ""
+    number = f"#{promotion.pull_request_number}" if promotion.pull_request_number else ""
+    steps: list[dict[str, Any]] = [
+        {"label": _("Planned"), "text": who, "at": promotion.created_at},
+        {"label": _("Opened"), "text": number, "at": promotion.opened_at},
+        {"label": _("Merged"), "text": promotion.merge_commit[:7], "at": promotion.merged_at},
+        {
+            "label": _("Rolling out"),
+            "text": _("%(live)d of %(all)d live") % {"live": live, "all": len(targets)} if targets else "",
+            "at": None,
+        },
+        {"label": _("Verified"), "text": "", "at": promotion.verified_at},
+    ]
+    reached = _reached(promotion)
+    for index, step in enumerate(steps):
+        step["look"] = "done" if index < reached else "todo"
+    if promotion.state != _Promotion.VERIFIED:
+        is_stopped = promotion.state in {
+            _Promotion.FAILED,
+            _Promotion.CONFLICT,
+            *_ENDED_BEFORE_MERGE,
+            _Promotion.OVERTAKEN,
+        }
+        steps[reached]["look"] = "stopped" if is_stopped else "now"
+        if is_stopped:
+            steps[reached]["label"] = str(promotion.get_state_display())
+    return steps
+
+
+def _reached(promotion: Promotion) -> int:
+    """How many steps of the line are done."""
+    if promotion.state == _Promotion.VERIFIED:
+        return 5
+    if promotion.merged_at:
+        return 3
+    return 2 if promotion.opened_at else 1

@@ -19,8 +19,6 @@ from clusters_app.services.errors import ServiceError
 from clusters_app.web.access import cluster_for, cluster_for_reading
 from clusters_app.web.forms import show_refusal
 
-MANIFEST_NAMESPACE = "flotilla-system"
-
 
 class RegisterForm(forms.Form):
     """The answers of all three steps on one page; the check that follows has a page of its own."""
@@ -71,8 +69,8 @@ def register(request: HttpRequest) -> HttpResponse:
             return redirect(operation)
     context = {
         "form": form,
-        "manifest": read_role_manifest(namespace=MANIFEST_NAMESPACE),
-        "token_command": token_command(MANIFEST_NAMESPACE),
+        "manifest": read_role_manifest(),
+        "token_command": token_command(),
     }
     return render(request, "cluster_register.html", context, status=422 if form.errors else 200)
 
@@ -80,7 +78,7 @@ def register(request: HttpRequest) -> HttpResponse:
 def manifest(request: HttpRequest) -> HttpResponse:
     """The read role as a file: `kubectl apply -f <this>`."""
     del request
-    return HttpResponse(read_role_manifest(namespace=MANIFEST_NAMESPACE), content_type="application/yaml")
+    return HttpResponse(read_role_manifest(), content_type="application/yaml")
 
 
 def cluster(request: HttpRequest, name: str) -> HttpResponse:
@@ -122,7 +120,7 @@ def credential(request: HttpRequest, name: str) -> HttpResponse:
         clusters.replace_token(cluster=found, token=token, actor=actor_of(request))
         messages.success(request, _("The token is stored; the next round tells whether it works."))
         return redirect(found)
-    context = {"form": form, "cluster": found, "token_command": token_command(MANIFEST_NAMESPACE)}
+    context = {"form": form, "cluster": found, "token_command": token_command()}
     return render(request, "cluster_credential.html", context, status=422 if form.errors else 200)
 
 
