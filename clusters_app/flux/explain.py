@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from .case import Case
 from .conditions import condition, is_about, redacted, unwrapped
-from .explain_rules import applying, building, connecting, helm, images, sources, states
+from .explain_rules import applying, building, connecting, helm, images, sources, states, terraform
 from .explain_rules.rule import Rule
 from .structs import HelmRelease, Source
 from .verdicts import Explanation
@@ -20,6 +20,7 @@ RULES: tuple[Rule, ...] = (
     *applying.RULES,
     *helm.RULES,
     *images.RULES,
+    *terraform.RULES,
     *connecting.RULES,
     *sources.RULES,
 )

@@ -617,6 +617,20 @@ SAMPLES = [
         "the include is fine",
     ),
     Sample(
+        "terraform-state-locked",
+        "Terraform",
+        "TFExecPlanFailed",
+        "error running Plan: rpc error: Error: Error acquiring the state lock\n\nLock Info:\n  ID:        4a5ae20e-0e45\n  Path: tf",
+        "error running Plan: rpc error: the state is unlocked",
+    ),
+    Sample(
+        "terraform-provider-missing",
+        "Terraform",
+        "TFExecInitFailed",
+        "error running Init: Failed to query available provider packages: could not connect",
+        "error running Init: the provider is here",
+    ),
+    Sample(
         "source-missing",
         "ImageUpdateAutomation",
         "Failed",

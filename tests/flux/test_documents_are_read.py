@@ -24,7 +24,10 @@ ODD = {
     "no status": ({"status": None}, None),
     "no conditions": ({"status": {"conditions": None}}, None),
     "a condition without type": ({"status": {"conditions": [{"status": "True"}]}}, None),
-    "a condition without time": ({"status": {"conditions": [condition("Ready", "True") | {"lastTransitionTime": None}]}}, Health.READY),
+    "a condition without time": (
+        {"status": {"conditions": [condition("Ready", "True") | {"lastTransitionTime": None}]}},
+        Health.READY,
+    ),
     "conditions as an object": ({"status": {"conditions": {}}}, "status.conditions"),
     "a generation as a text": (
         {"status": {"conditions": [condition("Ready", "True") | {"observedGeneration": "3"}]}},
@@ -35,7 +38,7 @@ ODD = {
     "no metadata": ({"metadata": None}, "metadata"),
     "an empty name": ({"metadata": {"name": ""}}, "metadata.name"),
     "a number": (7, ""),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", ODD)
@@ -123,7 +126,7 @@ def test_items_of_a_list_may_leave_out_their_kind() -> None:
     leases = decode_list(
         "Lease", b'{"kind":"LeaseList","items":[{"metadata":{"name":"helm-controller-leader-election"}}]}'
     )
-    assert leases.items[0].kind == LEASE.kind
+    assert leases.items[0].ref.kind == LEASE.kind
 
 
 def test_values_and_secrets_of_a_document_are_never_kept() -> None:

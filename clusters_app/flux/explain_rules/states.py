@@ -50,6 +50,8 @@ _IDS_OF_REASONS = {
     "RetriesExceeded": "retries-exhausted",
     "MissingRollbackTarget": "missing-rollback-target",
     "ValuesError": "values-invalid",
+    "TFExecPlanFailed": "terraform-plan-failed",
+    "TFExecApplyFailed": "terraform-apply-failed",
     "AccessDenied": "access-denied",
     "InvalidCELExpression": "invalid-cel",
     "InvalidPolicy": "invalid-policy",
@@ -82,6 +84,8 @@ _WORDS_OF_REASONS = {
     "git-operation-failed": "The Git repository cannot be fetched",
     "artifact-pull-failed": "The artifact cannot be pulled",
     "bucket-operation-failed": "The bucket cannot be read",
+    "terraform-plan-failed": "Terraform cannot plan",
+    "terraform-apply-failed": "Terraform cannot apply the plan",
     "scan-failed": "The registry cannot be scanned",
     "signature-verification-failed": "The signature cannot be verified",
 }
