@@ -47,6 +47,7 @@ def rows(text: str) -> list[dict[str, Any]]:
     return found
 
 
+KINDLESS = {key: value for key, value in APPS.items() if key != "kind"}
 INPUTS = {
     "a List": json.dumps({"kind": "List", "apiVersion": "v1", "items": [APPS, SOURCE]}),
     "a typed List": json.dumps({"kind": "KustomizationList", "items": [{k: v for k, v in APPS.items() if k != "kind"}]})

@@ -70,10 +70,14 @@ def test_every_text_is_some_revision_and_comes_out_whole(text: str) -> None:
     [
         ("apps_web_apps_Deployment", ("Deployment/apps/web", "apps")),
         ("apps_web__Service", ("Service/apps/web", "")),
-        ("_system__auth-delegator_rbac.authorization.k8s.io_ClusterRole", ("ClusterRole/system:auth-delegator", "rbac.authorization.k8s.io")),
+        (
+            "_system__basic_rbac.authorization.k8s.io_ClusterRole",
+            ("ClusterRole/system:basic", "rbac.authorization.k8s.io"),
+        ),
         ("shop_shop_helm.toolkit.fluxcd.io_HelmRelease", ("HelmRelease/shop/shop", "helm.toolkit.fluxcd.io")),
     ],
-)def test_an_inventory_entry_is_taken_apart(identifier: str, expected: tuple[str, str]) -> None:
+)
+def test_an_inventory_entry_is_taken_apart(identifier: str, expected: tuple[str, str]) -> None:
     entry = InventoryEntry.parse(identifier)
     assert (str(entry.ref), entry.group) == expected
 
