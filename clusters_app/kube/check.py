@@ -91,7 +91,7 @@ async def _open(connection: Connection, policy: Policy, limits: Limits) -> Clien
 
 
 def _checked(client: Client, kinds: Mapping[str, KindSpec], namespace: str, now: datetime) -> Iterator[CheckLine]:
-    place = {"host": client.connection.place}
+    place = {"host": client.place}
     try:
         version = loop.run(kubernetes_version(client), timeout_seconds=60)
     except KubeError as error:

@@ -59,6 +59,7 @@ class Client:
         if not connection.is_tls and connection.host not in policy.allow_http_hosts:
             raise fault("kube.address-refused", host=connection.place, detail="http without TLS is not allowed")
         self.connection = connection
+        self.place = connection.place
         self.limits = limits
         self.received_bytes = 0
         self._policy = policy
@@ -97,7 +98,7 @@ class Client:
         """
         answer = await self.request("GET", path, what=what, headers={"Accept": accept})
         if is_web_page(answer.headers, answer.body):
-            raise fault("kube.web-page", host=self.connection.place, what=what, status=answer.status)
+            raise fault("kube.web-page", host=self.place, what=what, status=answer.status)
         return answer
 
     async def request(
@@ -107,7 +108,7 @@ class Client:
         status, answered, data = await self.exchange(method, path, what=what, headers=headers, body=body)
         refused = status if not 200 <= status < 300 else status_of(data)
         if refused is not None:
-            raise from_answer(self.connection.place, what, refused, answered, data)
+            raise from_answer(self.place, what, refused, answered, data)
         return Answer(status, answered, data)
 
     async def exchange(
@@ -121,7 +122,7 @@ class Client:
             except TimeoutError as error:
                 raise self._timeout(error) from error
             except (aiohttp.ClientError, OSError, egress.EgressError, KubeError) as error:
-                raise from_exception(self.connection.place, error) from error
+                raise from_exception(self.place, error) from error
 
     async def _send(
         self, method: str, path: str, what: str, headers: LooseHeaders, body: bytes | None
@@ -162,14 +163,14 @@ class Client:
         try:
             plain = unpacker.decompress(data, self.limits.answer_bytes + 1)
         except zlib.error as error:
-            raise fault("kube.not-json", host=self.connection.place, what=what, detail="damaged gzip") from error
+            raise fault("kube.not-json", host=self.place, what=what, detail="damaged gzip") from error
         if len(plain) > self.limits.answer_bytes:
             raise self._too_large(what)
         return plain
 
     def _too_large(self, what: str) -> KubeError:
         limit = f"{self.limits.answer_bytes / 2**20:.0f} MiB"
-        return fault("kube.answer-too-large", host=self.connection.place, what=what, limit=limit)
+        return fault("kube.answer-too-large", host=self.place, what=what, limit=limit)
 
     def _authorization(self) -> dict[str, str]:
         token = self.connection.token
@@ -183,13 +184,13 @@ class Client:
         if reason is None and not self.connection.is_tls and not addresses.is_loopback(checked):
             reason = "not loopback, and http is for loopback alone"
         if reason is not None:
-            raise fault("kube.address-refused", host=self.connection.place, detail=f"{address} is {reason}")
+            raise fault("kube.address-refused", host=self.place, detail=f"{address} is {reason}")
         self._newest_socket = socket.socket(family, kind, protocol)
         return self._newest_socket
 
     def _timeout(self, error: TimeoutError) -> KubeError:
         """Which phase a time-out ended: only a socket that has a peer was ever connected."""
-        place, limits = self.connection.place, self.limits
+        place, limits = self.place, self.limits
         if not isinstance(error, aiohttp.ConnectionTimeoutError):
             return fault("kube.answer-timeout", host=place, seconds=f"{limits.answer_seconds:g}")
         code = "kube.tls-timeout" if _has_peer(self._newest_socket) else "kube.connect-timeout"

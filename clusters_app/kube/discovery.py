@@ -89,7 +89,7 @@ async def has_kind(client: Client, group: str, version: str, kind: str) -> bool:
     try:
         resources = msgspec.json.decode(answer.body, type=_ResourceList).resources
     except msgspec.DecodeError as error:
-        raise fault("kube.wrong-kind", host=client.connection.place, what=what, detail="no resource list") from error
+        raise fault("kube.wrong-kind", host=client.place, what=what, detail="no resource list") from error
     return any(resource.kind == kind for resource in resources)
 
 
@@ -100,11 +100,11 @@ async def kubernetes_version(client: Client) -> str:
         return msgspec.json.decode(answer.body, type=_Version).git_version
     except msgspec.DecodeError as error:
         detail = "its /version names no version"
-        raise fault("kube.not-kubernetes", host=client.connection.place, detail=detail) from error
+        raise fault("kube.not-kubernetes", host=client.place, detail=detail) from error
     except KubeError as error:
         if error.code == "kube.not-found":
             detail = "it has no /version"
-            raise fault("kube.not-kubernetes", host=client.connection.place, detail=detail) from error
+            raise fault("kube.not-kubernetes", host=client.place, detail=detail) from error
         raise
 
 
@@ -114,6 +114,6 @@ async def _group(client: Client, group: str) -> tuple[str, ...] | KubeError:
         answer = await client.get(f"/apis/{group}", what=what)
         return tuple(entry.version for entry in msgspec.json.decode(answer.body, type=_Group).versions)
     except msgspec.DecodeError:
-        return fault("kube.wrong-kind", host=client.connection.place, what=what, detail="no API group")
+        return fault("kube.wrong-kind", host=client.place, what=what, detail="no API group")
     except KubeError as error:
         return () if error.code == "kube.not-found" else error

@@ -88,13 +88,13 @@ async def read_list(client: Client, spec: KindSpec, version: str, known_digest: 
     digest = _digest(pages)
     if digest is not None and digest == known_digest:
         return KindList(spec.kind, "unchanged", version, digest=digest, pages=pages)
-    items = _decode(spec.kind, client.connection.place, pages)
+    items = _decode(spec.kind, client.place, pages)
     return KindList(spec.kind, "ok", version, items, digest=digest)
 
 
 async def read_objects(client: Client, path: str, kind: str) -> tuple[Item, ...]:
     """A list that is decoded in any case. Raises `KubeError`."""
-    return _decode(kind, client.connection.place, await read_pages(client, path, kind))
+    return _decode(kind, client.place, await read_pages(client, path, kind))
 
 
 async def read_pages(client: Client, path: str, kind: str) -> tuple[Page, ...]:
@@ -112,7 +112,7 @@ async def _walk(client: Client, path: str, kind: str) -> tuple[Page, ...]:
     query = f"?limit={PAGE_SIZE}"
     while True:
         answer = await client.get(f"{path}{query}", what=kind)
-        pages.append(_page(client.connection.place, kind, answer.body))
+        pages.append(_page(client.place, kind, answer.body))
         if not pages[-1].continues_at:
             return tuple(pages)
         query = f"?limit={PAGE_SIZE}&continue={quote(pages[-1].continues_at, safe='')}"

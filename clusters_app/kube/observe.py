@@ -162,7 +162,7 @@ class _Round:
 
         A role that may not read the namespace is tolerated as long as nobody expects an identity.
         """
-        place = self.client.connection.place
+        place = self.client.place
         try:
             answer = await self.client.get("/api/v1/namespaces/kube-system", what="the namespace kube-system")
             self.uid = msgspec.json.decode(answer.body, type=_Namespace).metadata.uid
@@ -220,7 +220,7 @@ class _Round:
         limit = self.client.limits.round_bytes
         if self.client.received_bytes - self.bytes_before > limit:
             size = f"{limit / 2**20:.0f} MiB together with the other kinds"
-            raise fault("kube.answer-too-large", host=self.client.connection.place, what=what, limit=size)
+            raise fault("kube.answer-too-large", host=self.client.place, what=what, limit=size)
 
     def _note(self, error: KubeError) -> None:
         if error.ends_round and self.fault is None:
@@ -287,7 +287,7 @@ class _Round:
 
     @property
     def _place(self) -> str:
-        return self.client.connection.place
+        return self.client.place
 
     def result(self) -> Observation:
         late = self.fault or _too_slow(self.client)
@@ -319,4 +319,4 @@ class _Round:
 
 
 def _too_slow(client: Client) -> KubeError:
-    return fault("kube.round-timeout", host=client.connection.place)
+    return fault("kube.round-timeout", host=client.place)

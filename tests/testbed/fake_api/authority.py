@@ -16,15 +16,23 @@ _DAY = timedelta(days=1)
 
 
 class Authority:
-    """One certificate authority. Bare like those of older MicroK8s clusters: no key usage, no key identifiers."""
+    """One certificate authority, bare like those of older MicroK8s clusters: no key usage, no key identifiers.
 
-    def __init__(self, name: str = "fake-ca") -> None:
+    With `is_strict` it has both, for clients that insist on them.
+    """
+
+    def __init__(self, name: str = "fake-ca", *, is_strict: bool = False) -> None:
+        self._is_strict = is_strict
         self._key = generate_private_key(SECP256R1())
         self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
         now = datetime.now(UTC)
         builder = _builder(self._name, self._name, self._key, now - _DAY, now + 365 * _DAY)
         constraints = x509.BasicConstraints(ca=True, path_length=None)
-        self._certificate = builder.add_extension(constraints, critical=True).sign(self._key, hashes.SHA256())
+        builder = builder.add_extension(constraints, critical=True)
+        if is_strict:
+            identifier = x509.SubjectKeyIdentifier.from_public_key(self._key.public_key())
+            builder = builder.add_extension(_signing(), critical=True).add_extension(identifier, critical=False)
+        self._certificate = builder.sign(self._key, hashes.SHA256())
         self.pem = self._certificate.public_bytes(serialization.Encoding.PEM).decode()
 
     def issue(self, *, name: str = "127.0.0.1", days: tuple[float, float] = (-1, 30)) -> tuple[str, str]:
@@ -34,7 +42,11 @@ class Authority:
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
         builder = _builder(subject, self._name, key, now + days[0] * _DAY, now + days[1] * _DAY)
         names = x509.SubjectAlternativeName([_general_name(name)])
-        certificate = builder.add_extension(names, critical=False).sign(self._key, hashes.SHA256())
+        builder = builder.add_extension(names, critical=False)
+        if self._is_strict:
+            identifier = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
+            builder = builder.add_extension(identifier, critical=False)
+        certificate = builder.sign(self._key, hashes.SHA256())
         return certificate.public_bytes(serialization.Encoding.PEM).decode(), _key_pem(key)
 
     def server_context(self, *, name: str = "127.0.0.1", days: tuple[float, float] = (-1, 30)) -> ssl.SSLContext:
@@ -68,6 +80,12 @@ def _builder(
         .not_valid_before(begins)
         .not_valid_after(ends)
     )
+
+
+def _signing() -> x509.KeyUsage:
+    others = ("digital_signature", "content_commitment", "key_encipherment", "data_encipherment", "key_agreement")
+    unset = dict.fromkeys((*others, "encipher_only", "decipher_only"), False)
+    return x509.KeyUsage(key_cert_sign=True, crl_sign=True, **unset)
 
 
 def _general_name(name: str) -> x509.GeneralName:

@@ -80,6 +80,9 @@ class FakeCluster:
     def kinds(self) -> tuple[str, ...]:
         return tuple(self._served)
 
+    def objects(self) -> Iterator[tuple[str, Object]]:
+        return ((kind, document) for kind, found in self._objects.items() for document in found.values())
+
     def count(self) -> int:
         return sum(len(found) for found in self._objects.values())
 

@@ -1,6 +1,7 @@
 """Flux objects by the hundred, shaped like those that real controllers wrote: same fields, same sizes."""
 
 import hashlib
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -40,11 +41,13 @@ def fleet_objects(count: int) -> Iterator[tuple[str, Object]]:
 def flux_object(kind: str, namespace: str, name: str, *, revision: str = "main@sha1:" + "a" * 40) -> Object:
     """One healthy object. The caller may change what it likes before handing it to a cluster."""
     group, version, _, _ = SHARES[kind]
+    spec = _spec(kind, name)
     uid = hashlib.sha256(f"{kind}/{namespace}/{name}".encode()).hexdigest()
     return {
         "apiVersion": f"{group}/{version}",
         "kind": kind,
         "metadata": {
+            "annotations": {"kubectl.kubernetes.io/last-applied-configuration": json.dumps({"spec": spec})},
             "creationTimestamp": _time(0),
             "finalizers": ["finalizers.fluxcd.io"],
             "generation": 3,
@@ -57,7 +60,7 @@ def flux_object(kind: str, namespace: str, name: str, *, revision: str = "main@s
             "namespace": namespace,
             "uid": f"{uid[:8]}-{uid[8:12]}-4{uid[13:16]}-8{uid[17:20]}-{uid[20:32]}",
         },
-        "spec": _spec(kind, name),
+        "spec": spec,
         "status": _status(kind, namespace, name, revision),
     }
 
@@ -159,13 +162,30 @@ def _spec(kind: str, name: str) -> Object:
             },
         },
         "HelmChart": chart,
+        "OCIRepository": {"interval": "5m0s", "url": f"oci://registry.lab/{name}", "timeout": "60s"},
+        "Bucket": {"interval": "5m0s", "bucketName": name, "endpoint": "minio.lab:9000", "timeout": "60s"},
+        "ImageUpdateAutomation": {
+            "interval": "30m0s",
+            "sourceRef": {"kind": "GitRepository", "name": "flux-system"},
+            "git": {"commit": {"author": {"name": "flux", "email": "flux@team.lab"}}},
+        },
+        "ExternalArtifact": {"sourceRef": {"kind": "ArtifactGenerator", "name": name}},
         "ImageRepository": {"image": f"registry.lab/{name}", "interval": "5m0s"},
         "ImagePolicy": {"imageRepositoryRef": {"name": name}, "policy": {"semver": {"range": ">=1.0.0"}}},
-        "Receiver": {"type": "generic", "secretRef": {"name": "token"}, "resources": []},
+        "Receiver": {
+            "type": "generic",
+            "secretRef": {"name": "token"},
+            "resources": [{"kind": "GitRepository", "name": "flux-system"}],
+        },
         "Alert": {"providerRef": {"name": "chat"}, "eventSources": [{"kind": "Kustomization", "name": "*"}]},
         "Provider": {"type": "generic", "address": "https://chat.lab/hook"},
     }
     return specs.get(kind, {"interval": "5m0s", "url": f"https://git.lab/{name}.git", "timeout": "60s"})
+
+
+def _values(name: str) -> Object:
+    resources = {"limits": {"memory": "256Mi"}, "requests": {"cpu": "100m", "memory": "128Mi"}}
+    return {"replicas": 2, "resources": resources, "ingress": {"hosts": [f"{name}.lab"], "className": "nginx"}}
 
 
 def _status(kind: str, namespace: str, name: str, revision: str) -> Object:
@@ -179,7 +199,7 @@ def _status(kind: str, namespace: str, name: str, revision: str) -> Object:
             "lastAppliedRevision": revision,
             "lastAttemptedRevision": revision,
             "inventory": {
-                "entries": [{"id": f"{namespace}_{name}-{part}_{of}", "v": "v1"} for part in range(4) for of in applied]
+                "entries": [{"id": f"{namespace}_{name}-{part}_{of}", "v": "v1"} for part in range(9) for of in applied]
             },
         },
         "HelmRelease": {
