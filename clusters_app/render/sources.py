@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import yaml
 
-from clusters_app.repo.build import Build, Builder
+from clusters_app.repo.build import Build, Builder, Problem
 from clusters_app.repo.tree import TreeError, normal_directory
 
 from .errors import RenderRefused
@@ -41,12 +41,18 @@ def sources(builder: Builder, path: str) -> Sources:
         raise RenderRefused("render.no-directory", path=path)
     build = builder.build(directory)
     for problem in build.problems:
-        if problem.code in _REFUSED:
-            facts: dict[str, str | int] = {"file": problem.file, "line": problem.line, "what": problem.what[:200]}
-            raise RenderRefused(_REFUSED[problem.code], **facts)
+        if code := _code(problem):
+            raise RenderRefused(code, file=problem.file, line=problem.line, what=problem.what[:200])
     resources = _generated(builder, build) if build.generated else None
     paths = tuple(sorted(build.files))
     return Sources(directory, paths, resources, _key(builder, directory, paths, resources))
+
+
+def _code(problem: Problem) -> str | None:
+    # `git::https://…` names a getter; the graph takes it for a file that is missing.
+    if problem.code == "reference.missing" and "::" in problem.what:
+        return "render.remote"
+    return _REFUSED.get(problem.code)
 
 
 def _generated(builder: Builder, build: Build) -> tuple[str, ...]:
