@@ -20,7 +20,7 @@ from clusters_app.repo.kustomize import (
     uses_charts,
 )
 from clusters_app.repo.patches import Patch, apply_patch, read_patches
-from clusters_app.repo.tree import Tree
+from clusters_app.repo.tree import Tree, TreeError
 
 _MAX_DEPTH = 64
 
@@ -138,6 +138,13 @@ class Builder:
             self._open.pop()
             self._builds[directory] = known
         return known
+
+    def content(self, path: str) -> bytes:
+        """The bytes of a file, none where it cannot be read."""
+        try:
+            return self.tree.read(path)
+        except TreeError:
+            return b""
 
     def build_with(self, directory: str, components: Iterable[str]) -> Build:
         """The build of a directory under further components, as `spec.components` of a Flux Kustomization asks."""

@@ -12,7 +12,6 @@ from clusters_app.repo.build import KUSTOMIZE_GROUP, OPERATOR_GROUP, Builder
 from clusters_app.repo.documents import Document, Value, documents, mapping, text
 from clusters_app.repo.kustomize import KUSTOMIZATION_NAMES, Fate, resolve
 from clusters_app.repo.sources import SourceKey, source_key
-from clusters_app.repo.tree import TreeError
 from clusters_app.repo.walk import Root, Walked, walk
 
 _GROUPS = (KUSTOMIZE_GROUP.encode(), OPERATOR_GROUP.encode())
@@ -122,10 +121,7 @@ def _may_declare(builder: Builder, path: str) -> bool:
     entry = builder.tree.files()[path]
     if not path.endswith((".yaml", ".yml", ".json")) or not entry.is_file or builder.left_out(path):
         return False
-    try:
-        data = builder.tree.read(path)
-    except TreeError:
-        return False
+    data = builder.content(path)
     return any(group in data for group in _GROUPS)
 
 

@@ -61,16 +61,26 @@ def word_in(segment: str) -> str | None:
     return next((token for token in tokens(segment) if rank(token) is not None), None)
 
 
-def word_in_path(path: str) -> str | None:
-    """The word that names a path's environment; a whole segment says more than a part of one."""
+def word_in_path(path: str, common: frozenset[str] = frozenset()) -> str | None:
+    """The word that names a path's environment; a whole segment says more than a part of one.
+
+    `common`: words that say nothing, because they stand in every path (`live/dev`, `live/prod`).
+    """
     segments = path.split("/")
-    whole = next((segment for segment in segments if rank(segment) is not None), None)
-    return whole or next((word for segment in segments if (word := word_in(segment))), None)
+    whole = [segment for segment in segments if rank(segment) is not None]
+    telling = [segment for segment in whole if segment not in common] or whole
+    return next(iter(telling), None) or next((word for segment in segments if (word := word_in(segment))), None)
+
+
+def _words_of_all(paths: Sequence[str]) -> frozenset[str]:
+    shared = set.intersection(*(set(path.split("/")) for path in paths)) if paths else set()
+    return frozenset(segment for segment in shared if rank(segment) is not None)
 
 
 def assign(clusters: Sequence[Located]) -> list[str]:
     """The environment of each cluster; clusters of which nothing is known share one."""
-    guesses = [each.environment or word_in_path(each.path) or _by_content(each) for each in clusters]
+    common = _words_of_all([each.path for each in clusters])
+    guesses = [each.environment or word_in_path(each.path, common) or _by_content(each) for each in clusters]
     guesses = _by_position(clusters, guesses)
     guesses = _by_parent(clusters, guesses)
     return _one_spelling([guess or DEFAULT_ENVIRONMENT for guess in guesses])

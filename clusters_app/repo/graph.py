@@ -12,7 +12,7 @@ from clusters_app.repo.apps import AppNode, AppPlace, Member, find_apps
 from clusters_app.repo.build import Builder
 from clusters_app.repo.counterparts import find_counterparts
 from clusters_app.repo.discovery import HOME, find_clusters, given_cluster
-from clusters_app.repo.documents import mapping, text
+from clusters_app.repo.documents import text
 from clusters_app.repo.environments import Located, assign, in_order
 from clusters_app.repo.model import MODEL_PATH, FleetModel, ModelError, read_model
 from clusters_app.repo.sourceignore import artifact_filter
@@ -187,7 +187,7 @@ def _members(walks: Sequence[Walked], model: FleetModel | None) -> list[Member]:
         Located(
             walked.root.path,
             tuple(each.path for each in walked.kustomizations if each.path),
-            _variables(walked),
+            walked.variables,
             walked.root.environment or (named[walked.root.path].environment if walked.root.path in named else ""),
         )
         for walked in walks
@@ -198,15 +198,6 @@ def _members(walks: Sequence[Walked], model: FleetModel | None) -> list[Member]:
         Member(name, environment, walked, tuple(replace(each, cluster=name) for each in walked.kustomizations))
         for name, environment, walked in zip(names, environments, walks, strict=True)
     ]
-
-
-def _variables(walked: Walked) -> dict[str, str]:
-    return {
-        key: value
-        for each in walked.kustomizations
-        for key, value in mapping(each.spec, "postBuild", "substitute").items()
-        if isinstance(value, str)
-    }
 
 
 def _names(walks: Sequence[Walked], environments: Sequence[str], known: Mapping[str, str]) -> list[str]:

@@ -25,6 +25,17 @@ from clusters_app.repo.resourcesets import expanded
 from clusters_app.repo.sources import SourceKey, is_same_repository, same_url, source_key
 from clusters_app.repo.substitution import has_variable, substituted
 
+_REASONS = {
+    "kustomize.helm": "needs Helm inside of kustomize, which Flux does not run",
+    "reference.cycle": "leads back to where it comes from",
+    "reference.left-out": "is kept out of the artifact by .sourceignore",
+    "reference.link": "is a symbolic link, which Flux does not fetch",
+    "reference.missing": "is not there",
+    "reference.outside": "is outside of this repository",
+    "reference.remote": "is fetched from elsewhere",
+    "reference.too-deep": "is too deep",
+}
+
 _MAX_KUSTOMIZATIONS = 5_000
 _MAX_PASSES = 4
 
@@ -94,7 +105,7 @@ class Root:
 
 @dataclass(frozen=True)
 class Walked:
-    """What a root leads to. `builds`: what each Kustomization of this tree brings, by its ref."""
+    """What a root leads to. `builds`: what each Kustomization brings, by its ref; `variables`: all that are used."""
 
     root: Root
     kustomizations: tuple[FluxKustomizationNode, ...]
@@ -102,6 +113,7 @@ class Walked:
     builds: Mapping[str, Build]
     unknown: tuple[Unknown, ...]
     sources: Mapping[SourceKey, Value]
+    variables: Mapping[str, str]
 
 
 @dataclass(slots=True)
@@ -139,6 +151,7 @@ class _Pass:
         self.builds: dict[str, Build] = {}
         self.files: set[str] = set()
         self.unknown: dict[Unknown, None] = {}
+        self.variables: dict[str, str] = {}
         self.pending: deque[FluxKustomizationNode] = deque()
 
     def run(self) -> Walked:
@@ -152,6 +165,7 @@ class _Pass:
             self.builds,
             tuple(self.unknown),
             self.found.sources,
+            self.variables,
         )
 
     def _root_node(self) -> FluxKustomizationNode:
@@ -210,7 +224,8 @@ class _Pass:
         self.builds[node.ref] = build
         self.files |= build.files
         for problem in build.problems:
-            self._say(Unknown(problem.what, problem.code, problem.file, problem.line))
+            why = _REASONS.get(problem.code, f"cannot be read ({problem.code})")
+            self._say(Unknown(problem.what, why, problem.file, problem.line))
         self._follow_objects(node, build)
 
     def _directory(self, node: FluxKustomizationNode) -> str | None:
@@ -268,6 +283,7 @@ class _Pass:
             variables.update(found or {})
         inline = mapping(node.spec, "postBuild", "substitute")
         variables.update({key: str(value) for key, value in inline.items() if isinstance(value, (str, int, float))})
+        self.variables.update(variables)
         return variables
 
     def _remember(self, each: BuiltObject) -> None:
@@ -299,18 +315,26 @@ class _Pass:
         namespace = each.namespace or "default"
         if each.group == HELM_GROUP and each.kind == "HelmRelease":
             chart = mapping(each.value, "spec", "chart", "spec")
-            self._read_below(each, source_key(mapping(chart, "sourceRef"), namespace), text(chart, "chart"))
+            key = source_key(mapping(chart, "sourceRef"), namespace)
+            self._look_into_chart(each, self._read_below(each, key, text(chart, "chart")))
             for item in sequence(chart, "valuesFiles"):
-                self._read_below(each, source_key(mapping(chart, "sourceRef"), namespace), str(item))
+                self._read_below(each, key, str(item))
         elif each.group == TERRAFORM_GROUP and each.kind == "Terraform":
             key = source_key(mapping(each.value, "spec", "sourceRef"), namespace)
             self._read_below(each, key, text(each.value, "spec", "path") or "./")
         elif each.group == ARGO_GROUP and each.kind == "Application":
             self._argo(each)
 
-    def _read_below(self, each: BuiltObject, key: SourceKey, written: str) -> None:
+    def _look_into_chart(self, each: BuiltObject, files: list[str]) -> None:
+        templates = [file for file in files if "/templates/" in file]
+        if any(b".toolkit.fluxcd.io/" in self.builder.content(file) for file in templates):
+            why = "its chart brings Flux objects: known only after a template"
+            self._say(Unknown(f"{each.kind}/{each.namespace}/{each.name}", why, each.file, each.line))
+
+    def _read_below(self, each: BuiltObject, key: SourceKey, written: str) -> list[str]:
+        """The files at a path of a source, when that is this repository; they count as reached."""
         if not self._is_home(key):
-            return
+            return []
         path = resolve("", written.lstrip("/"))
         files = self.builder.files_below(path) if path is not None else []
         if not files:
@@ -318,6 +342,7 @@ class _Pass:
                 Unknown(f"{each.kind}/{each.namespace}/{each.name}", f"{written} is not there", each.file, each.line)
             )
         self.files.update(files)
+        return files
 
     def _argo(self, each: BuiltObject) -> None:
         home = text(self._source(self.root.source), "spec", "url")

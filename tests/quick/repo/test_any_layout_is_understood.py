@@ -327,11 +327,11 @@ def test_cycles_links_and_missing_files_are_said_and_survived() -> None:
     data = {path: text.encode() for path, text in files.items()}
     graph = build_graph(MemoryTree({**data, "a/link.yaml": b"x"}, modes={"a/link.yaml": Mode.LINK}))
     assert reasons(graph) == {
-        "../a": "reference.cycle",
-        "gone.yaml": "reference.missing",
-        "../../outside": "reference.outside",
-        "link.yaml": "reference.link",
-        "https://git.example.org/x//y": "reference.remote",
+        "../a": "leads back to where it comes from",
+        "gone.yaml": "is not there",
+        "../../outside": "is outside of this repository",
+        "link.yaml": "is a symbolic link, which Flux does not fetch",
+        "https://git.example.org/x//y": "is fetched from elsewhere",
     }
 
 
@@ -382,3 +382,69 @@ def test_an_empty_repository_has_an_empty_graph() -> None:
     graph = build_graph(made({"README.md": "# Hi\n"}))
     assert (graph.environments, graph.clusters, graph.apps, graph.files) == ((), (), (), {})
     assert graph.unreferenced == ("README.md",)
+
+
+def test_a_word_in_every_path_says_nothing() -> None:
+    graph = build_graph(made({**gotk("live/dev/one"), **gotk("live/prod/one")}))
+    assert clusters(graph) == {"live/dev/one": "dev", "live/prod/one": "prod"}
+
+
+def test_a_variable_of_the_cluster_names_its_environment() -> None:
+    settings = (
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: runtime, namespace: flux-system}\ndata: {ENVIRONMENT: %s}\n"
+    )
+    from_settings = "  postBuild: {substituteFrom: [{kind: ConfigMap, name: runtime}]}\n"
+    files: dict[str, str] = {
+        "tenants/desk.yaml": ks("desk", "./desk/${ENVIRONMENT}"),
+        "desk/production/a.yaml": deployment("a"),
+    }
+    for name, environment in (("eu-1", "staging"), ("eu-2", "production"), ("us-1", "production")):
+        files |= gotk(f"clusters/{name}")
+        files[f"clusters/{name}/runtime.yaml"] = settings % environment
+        files[f"clusters/{name}/tenants.yaml"] = ks("tenants", "./tenants", extra=from_settings)
+    graph = build_graph(made(files))
+    assert clusters(graph) == {
+        "clusters/eu-1": "staging",
+        "clusters/eu-2": "production",
+        "clusters/us-1": "production",
+    }
+    assert graph.files["desk/production/a.yaml"].clusters == ("eu-2", "us-1")
+
+
+def test_flux_objects_in_a_chart_are_known_only_after_a_template() -> None:
+    home = (
+        "chart: ./charts/fleet\n      valuesFiles: [charts/fleet/prod.yaml]\n"
+        "      sourceRef: {kind: GitRepository, name: flux-system, namespace: flux-system}"
+    )
+    graph = build_graph(
+        made(
+            {
+                **gotk("clusters/prod"),
+                "charts/fleet/Chart.yaml": "name: fleet\n",
+                "charts/fleet/prod.yaml": "a: 1\n",
+                "charts/fleet/templates/ks.yaml": "{{ range .Values.apps }}\n"
+                + ks("{{ .name }}", "./apps/{{ .name }}"),
+                "clusters/prod/fleet.yaml": release("fleet").replace(
+                    "chart: fleet\n      version: 1.0.0\n      sourceRef: {kind: HelmRepository, name: charts}", home
+                ),
+            }
+        )
+    )
+    assert reasons(graph) == {"HelmRelease/apps/fleet": "its chart brings Flux objects: known only after a template"}
+    assert "charts/fleet/prod.yaml" in graph.files
+    assert apps(graph) == {"fleet": {"prod": ["clusters/prod/fleet.yaml"]}}
+
+
+def test_a_release_in_another_repository_is_an_app_when_its_version_is_pinned_here() -> None:
+    pinned = (
+        "kind: OCIRepository\napiVersion: source.toolkit.fluxcd.io/v1\nmetadata: {name: desk, namespace: flux-system}\n"
+    )
+    pinned += 'spec: {url: "oci://registry.example.org/desk", ref: {tag: %s}}\n---\n'
+    files: dict[str, str] = {}
+    for environment in ("staging", "prod"):
+        files |= gotk(f"clusters/{environment}")
+        inner = ks("desk", "./", source="desk").replace("kind: GitRepository", "kind: OCIRepository")
+        files[f"clusters/{environment}/desk.yaml"] = pinned % "1.0.0" + inner
+        files[f"clusters/{environment}/tenant.yaml"] = own("tenant", "https://git.example.org/tenant", "./deploy")
+    graph = build_graph(made(files))
+    assert apps(graph) == {"desk": {name: [f"clusters/{name}/desk.yaml"] for name in ("prod", "staging")}}
