@@ -30,13 +30,22 @@ def check_effects(
     values = [edit for edit in edits if edit.kind == "set"]
     changed = builds.changes(files)
     if not values or changed is None:
-        return [], []
+        return [], list(_not_built(builds, edits, files))
     idle = [edit for edit in values if not _shows(edit, changed, values) and builds.is_idle(edit, files)]
     # Tag and digest name one artifact: where one of them decides, the other goes along so that it does not lie.
     effective = {_artifact(edit) for edit in values if edit not in idle}
     refused = [edit for edit in idle if _artifact(edit) not in effective]
     pins = [pin for edit in values if edit not in idle for pin in _pins(builds, edit, files)]
-    return [_refusal(builds, edit) for edit in refused], pins
+    return [_refusal(builds, edit) for edit in refused], [*pins, *_not_built(builds, edits, files)]
+
+
+def _not_built(builds: "Builds", edits: Sequence[ValueEdit], files: Mapping[str, bytes | None]) -> Iterable[Remark]:
+    app = edits[0].app if edits else ""
+    for node in builds.reached(files):
+        if builds.changes_of(node, files) is None:
+            failure = builds.failures[node.path or ""]
+            why = f"{node.path} cannot be built for {node.cluster}, so no effect is proved: {failure}"
+            yield Remark("not-built", app, node.file or (node.path or ""), (), None, None, why)
 
 
 def _pins(builds: "Builds", edit: ValueEdit, files: Mapping[str, bytes | None]) -> Iterable[Remark]:
@@ -84,6 +93,7 @@ class Builds:
             node for cluster in graph.clusters_in(environment) for node in cluster.kustomizations if node.path
         ]
         self._before: dict[tuple[str, str], Signature | None] = {}
+        self.failures: dict[str, str] = {}
         self._changes: dict[tuple[str, str, int], list[str] | None] = {}
 
     def reached(self, files: Iterable[str]) -> list[FluxKustomizationNode]:
@@ -95,7 +105,8 @@ class Builds:
         built, path = as_flux_builds(tree, node)
         try:
             return signature_of(self.render(built, path))
-        except RenderFailed:
+        except RenderFailed as error:
+            self.failures[path] = str(error)
             return None
 
     def before(self, node: FluxKustomizationNode) -> Signature | None:
@@ -173,22 +184,24 @@ def _last_words(signature: Signature, edit: ValueEdit) -> list[str]:
     leaf = edit.leaf
     if leaf is None:
         return []
-    kind, last = leaf.kind_of_object, leaf.field[-1]
-    if last in ("newTag", "digest", "image"):
+    order = fields.reference_fields(leaf)
+    if fields.is_image(leaf) or order == fields.IMAGE_FIELDS:
         names = _image_names(edit)
         images = [value for key, value in signature.items() if key[-1] == "image"]
         return [_tail(value) for value in images if (image := ImageReference.parse(value)) and image.name in names]
     plain = [key for key in leaf.field if "=" not in key]
-    found = [
-        value
-        for key, value in signature.items()
-        if key[-1] == last and (not kind or kind in key[:2]) and _is_below(key, plain)
-    ]
-    return [str(json.loads(value)) for value in found if value.startswith('"')]
+    # Of a source's reference the build shows the field that decides, whichever it is.
+    ends = [[*plain[:-1], name] for name in order] or [plain]
+    return [_plain(value) for key, value in signature.items() if _is_of(key, leaf.kind_of_object, ends)]
 
 
-def _is_below(key: tuple[str, ...], wanted: list[str]) -> bool:
-    return [part for part in key if not part.isdigit()][-len(wanted) :] == wanted
+def _is_of(key: tuple[str, ...], kind: str, ends: list[list[str]]) -> bool:
+    named = [part for part in key if not part.isdigit()]
+    return (not kind or kind in key[:2]) and any(named[-len(end) :] == end for end in ends)
+
+
+def _plain(value: str) -> str:
+    return str(json.loads(value)) if value.startswith('"') else value
 
 
 def _image_names(edit: ValueEdit) -> set[str]:
