@@ -20,7 +20,7 @@ run: .venv/ready-to-run  ## everything on http://127.0.0.1:8000 with a demo flee
 	@exec .venv/bin/flotilla run --port $(PORT) $(if $(filter 0,$(DEMO)),--no-demo)
 
 quick: .venv/ready  ## the tests that need no server, in under a minute
-	@$(PYTHON) -m pytest -q -m "not testbed" $(PYTEST_ARGS)
+	@$(PYTHON) -m pytest -q -n auto --dist worksteal -m "not testbed" $(PYTEST_ARGS)
 
 test: .venv/ready  ## everything, on real servers; the first time builds them (about 15 minutes, 8 GB of caches)
 	@$(PYTHON) -m tests.testbed.build
