@@ -5,14 +5,16 @@ environment come from Cookiecutter, and its files are compiled once. There are n
 """
 
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Template
+from jinja2 import Environment
 
 from clusters_app import safe_yaml
+from clusters_app.ingest import JsonValue
 
 ROOT = Path(__file__).resolve().parents[2] / "cookiecutter-repo"
 
@@ -21,20 +23,23 @@ class UnitError(RuntimeError):
     """A rendered file is not what the unit promises: the template is wrong, or a value got past its check."""
 
 
+type _Text = Callable[[Mapping[str, Any]], str]
+
+
 @dataclass(frozen=True, slots=True)
 class _File:
-    path: Template
-    text: Template
+    path: _Text
+    text: _Text
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One compiled unit. `documents`: what each of its manifests must hold, as `Kind/name`."""
+    """One compiled unit. `documents`: the objects that each of its manifests must hold, as `Kind/name`."""
 
     name: str
     defaults: dict[str, Any]
     files: tuple[_File, ...]
-    documents: tuple[tuple[Template, tuple[Template, ...]], ...]
+    documents: tuple[tuple[_Text, tuple[_Text, ...]], ...]
 
     def render(self, **values: Any) -> dict[str, bytes]:
         """The files by path below the unit's root, in order of path; a file that renders to nothing is left out.
@@ -45,29 +50,36 @@ class Unit:
         if unknown:
             raise UnitError(f"unit {self.name} has no variable {', '.join(sorted(unknown))}")
         context = {"cookiecutter": {**self.defaults, **values}}
-        rendered = {file.path.render(context): file.text.render(context) for file in self.files}
+        rendered = {file.path(context): file.text(context) for file in self.files}
         kept = {path: text for path, text in sorted(rendered.items()) if text.strip()}
-        expected = {path.render(context): [each.render(context) for each in names] for path, names in self.documents}
+        expected = {path(context): tuple(each(context) for each in names) for path, names in self.documents}
         for path, text in kept.items():
-            if path.endswith((".yaml", ".yml")):
-                self._check(path, text, expected.get(path))
+            if path.endswith((".yaml", ".yml")) and _objects_in(text) != expected.get(path):
+                raise UnitError(f"unit {self.name}: {path} holds {_objects_in(text)}, not {expected.get(path)}")
         return {path: text.encode() for path, text in kept.items()}
 
-    def _check(self, path: str, text: str, expected: list[str] | None) -> None:
-        parsed = safe_yaml.load_repository(text.encode())
-        if parsed.problem is not None:
-            raise UnitError(f"unit {self.name}: {path} is not YAML") from parsed.problem
-        found = [_name_of(safe_yaml.to_plain(document.root)) for document in parsed.documents]
-        if expected and found != expected:
-            raise UnitError(f"unit {self.name}: {path} holds {found}, not {expected}")
+
+@lru_cache(maxsize=4096)
+def _objects_in(text: str) -> tuple[str, ...] | None:
+    """The objects of a manifest, None when it cannot be read. Most clusters share most texts, hence the cache."""
+    parsed = safe_yaml.load_repository(text.encode())
+    if parsed.problem is not None:
+        return None
+    plain = [safe_yaml.to_plain(document.root) for document in parsed.documents if document.root is not None]
+    return tuple(_name_of(each) for each in plain if isinstance(each, dict) and "kind" in each)
 
 
-def _name_of(document: object) -> str:
-    if not isinstance(document, dict):
-        return ""
+def _name_of(document: Mapping[str, JsonValue]) -> str:
     metadata = document.get("metadata")
     name = metadata.get("name", "") if isinstance(metadata, dict) else ""
-    return f"{document.get('kind', '')}/{name}"
+    return f"{document['kind']}/{name}"
+
+
+def _compiled(environment: Environment, written: str) -> _Text:
+    """A template, or the text itself where it has nothing to fill in."""
+    if "{{" not in written and "{%" not in written:
+        return lambda _: written
+    return environment.from_string(written).render
 
 
 @cache
@@ -83,15 +95,15 @@ def unit(name: str) -> Unit:
     top = find_template(directory, environment)
     files = tuple(
         _File(
-            environment.from_string(path.relative_to(top).as_posix()),
-            environment.from_string(path.read_text(encoding="utf-8")),
+            _compiled(environment, path.relative_to(top).as_posix()),
+            _compiled(environment, path.read_text(encoding="utf-8")),
         )
         for path in sorted(top.rglob("*"))
         if path.is_file()
     )
     defaults = json.loads(json.dumps(context["cookiecutter"]))
     documents = tuple(
-        (environment.from_string(path), tuple(environment.from_string(each) for each in names))
+        (_compiled(environment, path), tuple(_compiled(environment, each) for each in names))
         for path, names in defaults.pop("_documents").items()
     )
     plain = {key: value for key, value in defaults.items() if not key.startswith("_")}
