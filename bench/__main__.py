@@ -2,11 +2,15 @@
 
 import sys
 
-from bench import reading
+from bench import reading, scaffolding
 from bench.results import Result, save, table
 
 #: Name → what measures it. A new one is a module with such a function, and a line here.
-MEASUREMENTS = {"reading-fake": reading.against_the_fake, "reading-real": reading.against_a_real_cluster}
+MEASUREMENTS = {
+    "reading-fake": reading.against_the_fake,
+    "reading-real": reading.against_a_real_cluster,
+    "scaffolding": scaffolding.against_cookiecutter,
+}
 
 
 def main(names: list[str]) -> int:

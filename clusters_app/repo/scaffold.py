@@ -7,9 +7,10 @@ once, and everything else in a repository is foreign and never written.
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import Any
 
 import msgspec
 import yaml
@@ -57,17 +58,31 @@ def scaffold(model: FleetModel) -> dict[str, bytes]:
     """
     check_model(model)
     model = with_paths(model)
-    files = dict(_repository(model))
-    for environment in model.environments:
-        files |= _environment(model, environment)
-        for app in model.apps:
-            if app.is_in(environment.name):
-                files |= _app(app, environment.name)
-    for cluster in model.clusters:
-        files |= _cluster(model, cluster)
+    files: dict[str, bytes] = {}
+    for part in parts_of(model):
+        rendered = unit(part.unit).render(**part.values)
+        files |= {f"{part.directory}/{path}": data for path, data in rendered.items()} if part.directory else rendered
     files[MODEL_PATH] = model_text(model)
     files[LOCK_PATH] = _lock_text({path: data for path, data in files.items() if is_managed(path)})
     return {check_path(path): files[path] for path in sorted(files)}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One unit to render: its name, the directory that it fills (empty: the repository), its variables."""
+
+    unit: str
+    directory: str
+    values: Mapping[str, Any]
+
+
+def parts_of(model: FleetModel) -> Iterator[Part]:
+    """The units of a fleet whose paths are all written out."""
+    yield _repository(model)
+    for environment in model.environments:
+        yield _environment(model, environment)
+        yield from (_app(app, environment.name) for app in model.apps if app.is_in(environment.name))
+    yield from (_cluster(model, cluster) for cluster in model.clusters)
 
 
 def plan_scaffold(tree: Tree, model: FleetModel) -> ScaffoldPlan:
@@ -146,49 +161,43 @@ def model_text(model: FleetModel) -> bytes:
     return (_MODEL_HEAD + dumped).encode()
 
 
-def _repository(model: FleetModel) -> dict[str, bytes]:
+def _repository(model: FleetModel) -> Part:
     commands = bootstrap_commands(model)
     clusters = [
         {"name": each.name, "environment": each.environment, "path": each.path, "bootstrap": commands[each.name]}
         for each in model.clusters
     ]
     environments = [{"name": each.name, "age": ",".join(each.age)} for each in model.environments]
-    return unit("repository").render(
-        forge=model.repository.forge,
-        branch=model.repository.branch,
-        fleet={
-            "environments": environments,
-            "clusters": clusters,
-            "apps": [{"name": each.name} for each in model.apps],
-        },
-    )
+    fleet = {"environments": environments, "clusters": clusters, "apps": [{"name": each.name} for each in model.apps]}
+    values = {"forge": model.repository.forge, "branch": model.repository.branch, "fleet": fleet}
+    return Part("repository", "", values)
 
 
-def _environment(model: FleetModel, environment: EnvironmentFacts) -> dict[str, bytes]:
+def _environment(model: FleetModel, environment: EnvironmentFacts) -> Part:
     directory = environment_directory(environment.name)
     apps = sorted(app.name for app in model.apps if app.is_in(environment.name))
-    return _below(directory, unit("environment").render(root=directory, name=environment.name, fleet={"apps": apps}))
+    return Part("environment", directory, {"root": directory, "name": environment.name, "fleet": {"apps": apps}})
 
 
-def _cluster(model: FleetModel, cluster: ClusterFacts) -> dict[str, bytes]:
+def _cluster(model: FleetModel, cluster: ClusterFacts) -> Part:
     environment = model.environment(cluster.environment)
-    rendered = unit("cluster").render(
-        root=cluster.path,
-        name=cluster.name,
-        environment=cluster.environment,
-        url=model.repository.url,
-        branch=model.repository.branch,
-        base="../" * (cluster.path.count("/") + 1) + "base",
-        layers=environment_directory(cluster.environment),
-        interval=environment.interval or _usual_interval(model, environment),
-        retry_interval=environment.retry_interval,
-        timeout=environment.timeout,
-        source_interval=environment.source_interval,
-        decrypts=bool(environment.age),
-        ignores=flux_minor(cluster) >= 9,
-        fleet={"variables": cluster.variables},
-    )
-    return _below(cluster.path, rendered)
+    values = {
+        "root": cluster.path,
+        "name": cluster.name,
+        "environment": cluster.environment,
+        "url": model.repository.url,
+        "branch": model.repository.branch,
+        "base": "../" * (cluster.path.count("/") + 1) + "base",
+        "layers": environment_directory(cluster.environment),
+        "interval": environment.interval or _usual_interval(model, environment),
+        "retry_interval": environment.retry_interval,
+        "timeout": environment.timeout,
+        "source_interval": environment.source_interval,
+        "decrypts": bool(environment.age),
+        "ignores": flux_minor(cluster) >= 9,
+        "fleet": {"variables": cluster.variables},
+    }
+    return Part("cluster", cluster.path, values)
 
 
 def _usual_interval(model: FleetModel, environment: EnvironmentFacts) -> str:
@@ -196,18 +205,21 @@ def _usual_interval(model: FleetModel, environment: EnvironmentFacts) -> str:
     return "10m" if len(model.environments) > 1 and environment == model.environments[0] else "1h"
 
 
-def _app(app: AppFacts, environment: str) -> dict[str, bytes]:
+def _app(app: AppFacts, environment: str) -> Part:
     particular = app.environments.get(environment, AppInEnvironment())
-    return unit("app").render(
-        name=app.name,
-        namespace=app.namespace or app.name,
-        environment=environment,
-        version=app.version_in(environment),
-        replicas=particular.replicas,
-        host=particular.host,
-        **(_image(app.image) if app.image is not None else {}),
-        **(_chart(app.chart) if app.chart is not None else {}),
-    )
+    values: dict[str, object] = {
+        "name": app.name,
+        "namespace": app.namespace or app.name,
+        "environment": environment,
+        "version": app.version_in(environment),
+        "replicas": particular.replicas,
+        "host": particular.host,
+    }
+    if app.image is not None:
+        values |= _image(app.image)
+    if app.chart is not None:
+        values |= _chart(app.chart)
+    return Part("app", "", values)
 
 
 def _image(image: ImageFacts) -> dict[str, object]:
@@ -225,10 +237,6 @@ def _chart(chart: ChartFacts) -> dict[str, object]:
         "ca_secret": chart.ca_secret,
         "fleet": {"version_value": list(chart.version_value)},
     }
-
-
-def _below(directory: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
-    return {f"{directory}/{path}": data for path, data in files.items()}
 
 
 def _hash(data: bytes) -> str:

@@ -69,6 +69,11 @@ def _objects_in(text: str) -> tuple[str, ...] | None:
     return tuple(_name_of(each) for each in plain if isinstance(each, dict) and "kind" in each)
 
 
+def forget_texts() -> None:
+    """Read every text anew, as a process that has just started does."""
+    _objects_in.cache_clear()
+
+
 def _name_of(document: Mapping[str, JsonValue]) -> str:
     metadata = document.get("metadata")
     name = metadata.get("name", "") if isinstance(metadata, dict) else ""
