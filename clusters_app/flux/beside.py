@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from .conditions import condition, conditions_of, is_true
+from .leases import container_arguments
 from .structs import (
     Application,
     Canary,
@@ -26,6 +27,7 @@ KindRule = Callable[[Resource, datetime], Finding | None]
 _ON_ITS_WAY = frozenset(
     {"Creating", "Deleting", "Provisioning", "Issuing", "Pending", "InProgress", "Progressing", "Waiting"}
 )
+_FLUX_V1_SETTINGS = ("git-url", "git-branch", "git-path", "sync-interval")
 _FLUX_V1_IMAGES = ("fluxcd/flux", "weaveworks/flux")
 
 
@@ -209,6 +211,12 @@ def is_flux_v1(resource: Deployment) -> bool:
     containers = (template.spec.containers if template and template.spec else None) or ()
     images = [(container.image or "").partition("@")[0] for container in containers]
     return any(_repository(image).endswith(_FLUX_V1_IMAGES) for image in images)
+
+
+def flux_v1_settings(resource: Deployment) -> dict[str, str]:
+    """What Flux v1 follows, from its arguments: git-url, git-branch, git-path, sync-interval; only what is set."""
+    pairs = (argument.removeprefix("--").partition("=") for argument in container_arguments(resource))
+    return {name: value for name, _, value in pairs if name in _FLUX_V1_SETTINGS and value}
 
 
 def _repository(image: str) -> str:

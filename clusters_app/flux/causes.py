@@ -21,6 +21,8 @@ from .verdicts import BROKEN, SETTLED, Health, Memory
 from .waiting import Wait, children_waited_for, has_artifact, missing_behind, wait_of
 
 YOUNG = timedelta(minutes=1)
+BLAMES_SOURCE = frozenset({"SourceNotReady", "NoSourceArtifact", "NoArtifact", "DependencyNotReady"})
+"""Reasons that say by themselves that a source is to blame (an ImagePolicy calls its repository a dependency)."""
 NOTHING_REMEMBERED = Memory()
 
 
@@ -188,7 +190,7 @@ class Cluster:
         reason = (alone.opinion.condition.reason if alone.opinion.condition else "") or ""
         if resource.kind == "ImagePolicy":
             return near.health is not Health.READY
-        return wait.says_no_artifact or reason in {"SourceNotReady", "NoSourceArtifact", "NoArtifact"}
+        return wait.says_no_artifact or reason in BLAMES_SOURCE
 
     def _waiting_for_source(
         self, resource: Resource, alone: Outcome, wait: Wait, source: Resource, near: Outcome
@@ -218,20 +220,24 @@ class Cluster:
             was = self.remembered(wait.on).settled_health
             health = Health.FAILING if was in BROKEN else Health.WAITING
             return self._blocked(resource, alone, wait, health, f"{what}-not-ready")
+        if wait.says_not_reconciled_yet:
+            return self._starting_up(resource, alone, wait)
         if wait.says_missing or (self.is_whole and (wait.on.kind in FLUX_KINDS or wait.is_dependency)):
             return self._blocked(
                 resource, alone, wait, Health.FAILING, f"{what}-missing", missing_behind(resource, wait.message)
             )
+        return self._out_of_sight(resource, alone, wait)
+
+    def _out_of_sight(self, resource: Resource, alone: Outcome, wait: Wait) -> Outcome:
+        """The neighbour is not among the objects that were given, and nobody says that it does not exist."""
         reason = (alone.opinion.condition.reason if alone.opinion.condition else "") or ""
-        if wait.says_no_artifact and not self.is_whole and self._is_young(resource):
+        if wait.is_dependency:
+            return self._blocked(resource, alone, wait, Health.WAITING, "dependency-not-ready")
+        if wait.says_no_artifact and not wait.says_lost and self._is_young(resource):
             return self._starting_up(resource, alone, wait)
-        if (
-            wait.is_dependency
-            or wait.says_no_artifact
-            or reason in {"SourceNotReady", "NoSourceArtifact", "NoArtifact"}
-        ):
+        if wait.says_no_artifact or reason in BLAMES_SOURCE:
             root = missing_behind(resource, wait.message)
-            rule = "source-missing" if root else f"{what}-not-ready"
+            rule = "source-missing" if root else "source-not-ready"
             return self._blocked(resource, alone, wait, Health.FAILING, rule, root)
         return alone
 

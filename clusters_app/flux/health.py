@@ -14,7 +14,7 @@ from msgspec import Struct
 from . import beside
 from .conditions import condition, conditions_of, has_status, is_about, is_false, is_true
 from .resources import KINDS, spec_of
-from .structs import Condition, HelmRelease, HelmRepository, Kustomization, Resource, Source, Spec
+from .structs import Condition, HelmRelease, HelmRepository, Kustomization, KustomizationStatus, Resource, Source, Spec
 from .times import newest, parse_duration, parse_time
 from .verdicts import Health, Memory
 
@@ -244,12 +244,23 @@ def settled_by_document(resource: Resource) -> Health | None:
     match resource:
         case Kustomization(status=status) if status and status.history:
             newest_attempt = status.history[0].last_reconciled_status or ""
-            return Health.FAILING if newest_attempt.endswith("Failed") else None
+            has_failed = newest_attempt.endswith("Failed") or _has_failed_before_applying(resource, status)
+            return Health.FAILING if has_failed else None
         case HelmRelease():
-            return _failing_if(condition(resource, "Released"), "False", resource)
+            released = condition(resource, "Released")
+            is_unlocked = released is not None and released.reason == "PendingRelease"
+            return None if is_unlocked else _failing_if(released, "False", resource)
         case Source():
             return _failing_if(condition(resource, "FetchFailed"), "True", resource)
     return None
+
+
+def _has_failed_before_applying(resource: Kustomization, status: KustomizationStatus) -> bool:
+    """It fetches again and has not come to an attempt, so the one that is named is an earlier one without success."""
+    reconciling = condition(resource, "Reconciling")
+    is_fetching = reconciling is not None and (reconciling.message or "").startswith("Fetching manifests")
+    was_canceled = condition(resource, "Healthy") is not None
+    return is_fetching and not was_canceled and status.last_attempted_revision != status.last_applied_revision
 
 
 def _failing_if(found: Condition | None, status: str, resource: Resource) -> Health | None:

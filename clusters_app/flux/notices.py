@@ -30,16 +30,17 @@ class Surroundings:
     cycles: Mapping[ObjectRef, tuple[ObjectRef, ...]]
     cyclic_sources: Mapping[ObjectRef, ObjectRef]
     scanned_images: Mapping[str, tuple[ObjectRef, ...]]
+    is_whole: bool
 
     @classmethod
-    def of(cls, objects: Objects) -> Surroundings:
+    def of(cls, objects: Objects, *, is_whole: bool) -> Surroundings:
         found = cycles(objects)
         sources = {source: ref for ref in found for source in _sources_at(ref, objects)}
         images: dict[str, tuple[ObjectRef, ...]] = {}
         for item in objects.values():
             if isinstance(item, ImageRepository) and item.spec and item.spec.image:
                 images[item.spec.image] = (*images.get(item.spec.image, ()), item.ref)
-        return cls(objects, found, sources, images)
+        return cls(objects, found, sources, images, is_whole)
 
 
 def notices_of(resource: Resource, around: Surroundings) -> tuple[Notice, ...]:
@@ -115,5 +116,5 @@ def _of_automation(resource: ImageUpdateAutomation, around: Surroundings) -> Ite
 
 def _of_alert(resource: Alert, around: Surroundings) -> Iterator[Notice]:
     for provider in sources_of(resource):
-        if provider not in around.objects:
+        if around.is_whole and provider not in around.objects:
             yield Notice("provider-missing", f"{provider} does not exist, so this alert delivers nothing.")

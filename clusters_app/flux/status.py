@@ -21,6 +21,7 @@ from .notices import Surroundings, notices_of
 from .resources import Unreadable
 from .revisions import revisions_of
 from .structs import (
+    HelmRelease,
     ImageRepository,
     ImageUpdateAutomation,
     Kustomization,
@@ -78,7 +79,16 @@ def judge(
     """
     controllers = read_controllers(leases, deployments, now, seen=leases_seen, skew=skew)
     index = {item.ref: item for item in objects}
-    cluster = Cluster(index, controllers, memory, now, skew, unread, is_whole_cluster, Surroundings.of(index))
+    cluster = Cluster(
+        index,
+        controllers,
+        memory,
+        now,
+        skew,
+        unread,
+        is_whole_cluster,
+        Surroundings.of(index, is_whole=is_whole_cluster),
+    )
     return {ref: _verdict(cluster, ref) for ref in index}
 
 
@@ -148,6 +158,7 @@ def _verdict(cluster: Cluster, ref: ObjectRef) -> Verdict:
         cycle=outcome.cycle,
         evidence_at=evidence,
         failing_since=since,
+        attempts=_attempts(item) if since else None,
         is_confirmed=_is_confirmed(cluster, outcome, memory, since),
         suspension=_suspension(item) if control is Control.SUSPENDED else None,
         notices=notices_of(item, cluster.surroundings),
@@ -165,6 +176,17 @@ def _failing_since(cluster: Cluster, resource: Resource, outcome: Outcome, memor
         return memory.failing_since
     said = parse_time(outcome.opinion.condition.last_transition_time) if outcome.opinion.condition else None
     return min(said - cluster.skew, cluster.now) if said and not cluster.memory.get(resource.ref) else cluster.now
+
+
+def _attempts(resource: Resource) -> int | None:
+    match resource:
+        case HelmRelease(status=status) if status:
+            return status.failures
+        case Kustomization(status=status) if status and status.history:
+            newest_attempt = status.history[0]
+            has_failed = (newest_attempt.last_reconciled_status or "").endswith("Failed")
+            return newest_attempt.total_reconciliations if has_failed else None
+    return None
 
 
 def _is_confirmed(cluster: Cluster, outcome: Outcome, memory: Memory, since: datetime | None) -> bool:

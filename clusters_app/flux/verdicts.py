@@ -82,6 +82,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
     `blocked_by` is the direct neighbour that an object waits for, `caused_by` the root behind it (it may be an object
     that does not exist). `cycle` holds the members when the root is a dependency cycle. Revisions are whole; print them
     with `revisions.short`. `applied` is what is in the cluster, `revision` what is applied and healthy and pruned.
+    `attempts` counts the failed ones at the same content, as far as the kind counts them.
     """
 
     ref: ObjectRef
@@ -102,6 +103,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
     cycle: tuple[ObjectRef, ...] = ()
     evidence_at: datetime | None = None
     failing_since: datetime | None = None
+    attempts: int | None = None
     is_confirmed: bool = True
     suspension: Suspension | None = None
     explanation: Explanation = OK

@@ -133,6 +133,11 @@ def test_suspended_from_birth_is_unknown() -> None:
     assert (verdict.health, verdict.control, verdict.explanation.id) == (Health.UNKNOWN, Control.SUSPENDED, "suspended")
 
 
+def test_suspended_in_the_middle_of_a_run_is_unknown_once_the_run_must_be_over() -> None:
+    verdict = verdict_of(kustomization("apps", running(since=600), generation=2, spec={"suspend": True}))
+    assert (verdict.health, verdict.explanation.id) == (Health.UNKNOWN, "suspended")
+
+
 def test_a_suspension_says_since_when_and_by_which_manager() -> None:
     managed = [
         {"manager": "kustomize-controller", "time": ago(900), "fieldsV1": {"f:spec": {"f:path": {}}}},

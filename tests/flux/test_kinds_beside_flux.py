@@ -156,6 +156,15 @@ def test_flux_v1_is_past_its_end_of_life(image: str, is_old: bool) -> None:
     )
 
 
+def test_flux_v1_says_what_it_follows_without_its_password() -> None:
+    followed = ["--git-url=https://bot:hunter2@git.lab/fleet", "--git-branch=main", "--git-path=prod"]
+    arguments = [*followed, "--sync-interval=5m", "--k8s-verbosity=1"]
+    spec = {"template": {"spec": {"containers": [{"image": "fluxcd/flux:1.25.4", "args": arguments}]}}}
+    cause = verdict_of(document("Deployment", "flux", spec=spec)).explanation.cause
+    assert "git-url https://git.lab/fleet, git-branch main, git-path prod, sync-interval 5m" in cause
+    assert "hunter2" not in cause
+
+
 @pytest.mark.parametrize(
     ("conditions", "health"),
     [

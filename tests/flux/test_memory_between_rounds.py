@@ -50,6 +50,14 @@ def test_failing_since_does_not_move_with_every_retry() -> None:
     assert seen == {None, NOW + timedelta(seconds=5)}
 
 
+def test_attempts_are_those_that_the_kind_counts() -> None:
+    history = [{"lastReconciledStatus": "HealthCheckFailed", "totalReconciliations": 4}]
+    (first,) = rounds(kustomization("a", failing("HealthCheckFailed", "no"), status={"history": history}))
+    (second,) = rounds(helm_release("a", failing("UpgradeFailed", "no"), status={"failures": 27}))
+    (fine,) = rounds(kustomization("a", ready(), status={"history": history}))
+    assert (first.attempts, second.attempts, fine.attempts) == (4, 27, None)
+
+
 def test_a_failure_goes_on_through_its_retries() -> None:
     broken, retry = kustomization("a", failing("BuildFailed", "no")), kustomization("a", running())
     assert len({verdict.failing_since for verdict in rounds(broken, retry, broken)}) == 1
@@ -88,6 +96,14 @@ def test_a_success_in_the_history_proves_nothing() -> None:
     succeeded = {"history": [{"lastReconciledStatus": "ReconciliationSucceeded"}]}
     (verdict,) = rounds(kustomization("a", running(), status=succeeded))
     assert verdict.settled_health is Health.PROGRESSING
+
+
+def test_fetching_again_what_never_succeeded_is_a_failure_before_we_came() -> None:
+    """The failure never reached the history, but the attempt that is named is not the one that runs."""
+    fetching = condition("Reconciling", "True", "Progressing", "Fetching manifests for revision main@sha1:2")
+    status = {"lastAppliedRevision": "main@sha1:1", "lastAttemptedRevision": "main@sha1:2", "history": [{}]}
+    (verdict,) = rounds(kustomization("a", running(), fetching, status=status))
+    assert verdict.settled_health is Health.FAILING
 
 
 def test_the_health_at_the_moment_of_suspending_is_kept() -> None:

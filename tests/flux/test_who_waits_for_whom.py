@@ -246,6 +246,19 @@ def test_objects_that_wait_for_each_other_in_another_way_end_as_well() -> None:
     assert {verdict.health for verdict in verdicts.values()} <= {Health.WAITING, Health.PROGRESSING, Health.READY}
 
 
+def test_out_of_sight_is_not_missing() -> None:
+    """A document without its neighbours: only what a message says of them is known."""
+    waiting = verdict_of(depends("apps", "infra"), is_whole_cluster=False)
+    assert (waiting.health, waiting.caused_by) == (Health.WAITING, ks("infra"))
+    own = failing("ArtifactFailed", "kustomization path not found: stat /tmp/k-1/apps: no such file or directory")
+    assert verdict_of(kustomization("apps", own), is_whole_cluster=False).explanation.id == "path-not-found"
+    message = (
+        "HelmChart 'flux-system/flux-system-web' is not ready: latest generation of object has not been reconciled"
+    )
+    started = verdict_of(helm_release("web", failing("SourceNotReady", message)), is_whole_cluster=False)
+    assert started.health is Health.PROGRESSING
+
+
 def test_an_include_is_caused_by_what_it_includes() -> None:
     include = git_repository(
         "all",

@@ -266,7 +266,7 @@ RULES = (
         (
             r"connection refused",
             r"no such host",
-            r"i/o timeout",
+            r"i/o timeout|Client\.Timeout|unexpected EOF|server misbehaving",
             r"context deadline exceeded",
             r"no route to host",
             r"x509: ",

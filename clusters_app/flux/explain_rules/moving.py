@@ -170,6 +170,8 @@ def _unlocked(case: Case) -> Explanation | None:
 def no_verdict(case: Case) -> Explanation:
     if case.verdict.control is Control.ORPHANED:
         return nobody_works(case)
+    if case.verdict.control is Control.SUSPENDED:
+        return _suspended_on_its_way(case)
     cause = f"Its timeout has passed without a verdict: {first_line(case.verdict.message)}."
     return Explanation(
         "no-verdict",
@@ -178,6 +180,11 @@ def no_verdict(case: Case) -> Explanation:
         _controller_command(case),
         CHEAT_SHEET,
     )
+
+
+def _suspended_on_its_way(case: Case) -> Explanation:
+    cause = "It was suspended in the middle of a run, so its last verdict is not known."
+    return Explanation("suspended", cause, "Resume it when it may run.", resume_command(case.ref), page_of(case.kind))
 
 
 def canceled(case: Case) -> Explanation:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ..case import Case, first_line, reconcile_command
+from ..beside import flux_v1_settings
+from ..case import Case, first_line, reconcile_command, without_userinfo
 from ..conditions import condition, has_status, is_true
-from ..structs import HelmRelease
+from ..structs import Deployment, HelmRelease
 from ..verdicts import Explanation
 from ..waiting import unhealthy_names
 from .rule import DOCS, HELM_RELEASE, page_of
@@ -86,8 +87,11 @@ def canary_failed(case: Case) -> Explanation:
     )
 
 
-def flux_v1(_: Case) -> Explanation:
+def flux_v1(case: Case) -> Explanation:
+    settings = flux_v1_settings(case.resource) if isinstance(case.resource, Deployment) else {}
+    follows = without_userinfo(", ".join(f"{name} {value}" for name, value in settings.items()))
     cause = "This Deployment runs Flux v1, which is past its end of life and gets no security fixes."
+    cause += f" It follows {follows}." if follows else ""
     return Explanation("flux-v1", cause, "Migrate to Flux v2.", "flux bootstrap --help", f"{DOCS}/migration/")
 
 
@@ -115,7 +119,8 @@ def failing(case: Case) -> Explanation | None:
     """What the whole object tells better than one message: a release that was rolled back, a test that failed."""
     if not isinstance(case.resource, HelmRelease):
         return None
-    if has_status(case.resource, "Remediated", "True"):
+    remediated = condition(case.resource, "Remediated")
+    if remediated and remediated.status == "True" and (remediated.reason or "").startswith("Rollback"):
         return _rolled_back(case)
     return test_failed(case) if _is_failed_test(case.resource) else None
 
@@ -125,18 +130,12 @@ def _is_failed_test(release: HelmRelease) -> bool:
 
 
 def _rolled_back(case: Case) -> Explanation:
-    released, remediated = condition(case.resource, "Released"), condition(case.resource, "Remediated")
+    released = condition(case.resource, "Released")
     said = (released.message or "") if released else ""
     names = ", ".join(f"{name} ({status})" for name, status in unhealthy_names(said))
-    why = f"{names} did not become ready" if names else first_line(said)
-    was_install = bool(remediated and remediated.reason == "UninstallSucceeded")
-    done = "uninstalled again" if was_install else f"rolled back; {case.verdict.deployed or 'the version before'} runs"
-    cause = f"The {'install' if was_install else 'upgrade'} to {case.verdict.attempted} failed and was {done}. {why}"
+    why = f"{names} did not become ready." if names else first_line(said)
+    runs = case.verdict.deployed or "the version before"
+    cause = f"The upgrade to {case.verdict.attempted} failed and was rolled back; {runs} runs. {why}"
     remedy = "Correct the chart or its values and push; until then nothing is tried again."
-    return Explanation(
-        "install-failed" if was_install else "upgrade-failed",
-        cause,
-        remedy,
-        f"helm -n {case.ref.namespace} history {case.ref.name}",
-        f"{HELM_RELEASE}#configuring-failure-handling",
-    )
+    command = f"helm -n {case.ref.namespace} history {case.ref.name}"
+    return Explanation("upgrade-failed", cause, remedy, command, f"{HELM_RELEASE}#configuring-failure-handling")

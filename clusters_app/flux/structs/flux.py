@@ -144,6 +144,7 @@ class Inventory(Document, frozen=True):
 class Reconciliation(Document, frozen=True):
     last_reconciled: str | None = None
     last_reconciled_status: str | None = None
+    total_reconciliations: int | None = None
     metadata: dict[str, str | None] | None = None
 
 
