@@ -78,6 +78,8 @@ class Promotion(models.Model):
     base = commit_field()
     branch = models.CharField(max_length=250)
     head = commit_field()
+    #: By which the forge's pull request is known as ours; a newer release that takes an open one over keeps its key.
+    pull_request_key = models.CharField(max_length=40)
     pull_request_number = models.PositiveIntegerField(null=True, blank=True)
     pull_request_url = models.CharField(max_length=500, blank=True, default="")
     merge_commit = commit_field()

@@ -27,8 +27,6 @@ from .outside import policy
 from .remotes import forge_of, mirror_of, read_mirror, remote_of
 
 SCAFFOLD = "repository.scaffold"
-BRANCH = "flotilla/scaffold"
-KEY = "scaffold"
 TITLE = "Scaffold the fleet"
 
 
@@ -96,11 +94,12 @@ def open_scaffold(operation: Operation) -> dict[str, Any]:
         )
     message = Message(TITLE, FLOTILLA, operation.created_at.replace(microsecond=0))
     head = mirror.commit(base, preview.plan.files, message)
-    push_our_branch(repository=repository, mirror=mirror, branch=BRANCH, head=head, mark=TITLE)
+    branch = f"flotilla/scaffold-{operation.pk}"
+    push_our_branch(repository=repository, mirror=mirror, branch=branch, head=head, mark=TITLE)
     with forge_of(repository) as forge:
         draft = Draft(
-            key=KEY,
-            head=BRANCH,
+            key=branch,
+            head=branch,
             base=repository.branch,
             title=TITLE,
             body=_body(preview),

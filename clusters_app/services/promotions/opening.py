@@ -45,7 +45,7 @@ def open_pull_request(promotion: Promotion) -> timedelta:
     write(promotion, base=planned.base, head=head, plan=planned.document, plan_hash=planned.plan.hash)
     with forge_of(promotion.repository) as forge:
         draft = Draft(
-            key=key_of(promotion),
+            key=promotion.pull_request_key,
             head=promotion.branch,
             base=promotion.repository.branch,
             title=pull_request_title(promotion),
@@ -66,11 +66,6 @@ def open_pull_request(promotion: Promotion) -> timedelta:
         opened_at=timezone.now(),
     )
     return timedelta(seconds=1)
-
-
-def key_of(promotion: Promotion) -> str:
-    """By which the forge's pull request is known as ours: the slot, so that a newer release adopts the older one's."""
-    return f"promotion/{promotion.target.name}.{promotion.slot}"
 
 
 def _plan_again(promotion: Promotion) -> Planned:

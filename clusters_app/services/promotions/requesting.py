@@ -1,5 +1,6 @@
 """A person or script asks for a promotion: plan it, take the slot, and leave the rest to a worker."""
 
+import secrets
 from collections.abc import Iterable, Sequence
 
 from django.db import IntegrityError, transaction
@@ -74,6 +75,7 @@ def _take_slot(
         plan_hash=planned.plan.hash,
         base=planned.base,
         branch=f"flotilla/{target.name}.{slot.replace('+', '.')}"[:250],
+        pull_request_key=older.pull_request_key if older else secrets.token_hex(12),
         requested_by=actor.user,
         due_at=timezone.now(),
     )
