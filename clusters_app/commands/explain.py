@@ -138,19 +138,20 @@ def _paragraph(verdict: "Verdict", stream: TextIO) -> str:
     state += [verdict.control] if verdict.control != "Active" else []
     state += [f"was {verdict.settled_health}"] if verdict.settled_health != verdict.health else []
     revision = f" at {short(verdict.revision)}" if verdict.revision else ""
-    lines = [f"{verdict.ref}: {', '.join(state)}{revision}", f"  {explanation.cause}"]
+    lines = [f"  {explanation.cause}"]
     lines += [f"  caused by {verdict.caused_by}"] if verdict.caused_by else []
     lines += [f"  note: {notice.text}" for notice in verdict.notices]
     if explanation.id not in {"ok", "static"}:
         lines += [f"  → {explanation.remedy}"] if explanation.remedy else []
         lines += [f"  $ {explanation.command}"] if explanation.command else []
         lines += [f"  {explanation.link}"] if explanation.link else []
-    return "\n".join(map(_printable, lines)) + "\n"
+    head = f"{_printable(str(verdict.ref))}: {', '.join(state)}{_printable(revision)}"
+    return "\n".join([head, *map(_printable, lines)]) + "\n"
 
 
 def _printable(line: str) -> str:
-    """A terminal obeys no sequence that came out of a cluster; our own colour starts the one that is kept."""
-    return "".join(character if character.isprintable() or character == "\033" else " " for character in line)
+    """A terminal obeys no sequence that came out of a cluster."""
+    return "".join(character if character.isprintable() else " " for character in line)
 
 
 def _moment(text: str) -> datetime:

@@ -6,6 +6,8 @@ words do.
 
 from __future__ import annotations
 
+from functools import cache
+
 from .case import Case
 from .conditions import condition, is_about, redacted, unwrapped
 from .explain_rules import applying, building, connecting, helm, images, sources, states, terraform
@@ -28,6 +30,10 @@ RULES: tuple[Rule, ...] = (
 test of a real message and of one that must not match."""
 
 
+LONGEST_MESSAGE = 4_000
+"""What a cluster may make us search; the cause stands at the beginning."""
+
+
 def explain(case: Case) -> Explanation:
     """Always an explanation; `ok` has no remedy."""
     if state := states.explanation(case):
@@ -38,8 +44,13 @@ def explain(case: Case) -> Explanation:
     return states.fallback(case, texts[0] if texts else "")
 
 
+@cache
+def _rules_for(kind: str) -> tuple[Rule, ...]:
+    return tuple(rule for rule in RULES if not rule.kinds or kind in rule.kinds)
+
+
 def _by_message(case: Case, text: str) -> Explanation | None:
-    return next((found for rule in RULES if (found := rule.explanation(case, text))), None)
+    return next((found for rule in _rules_for(case.kind) if (found := rule.explanation(case, text))), None)
 
 
 def _texts(case: Case) -> list[str]:
@@ -63,6 +74,7 @@ def _texts(case: Case) -> list[str]:
         for item in found
         if item and item.status != _good(item.type) and is_about(case.resource, item)
     ]
+    said = list(dict.fromkeys(text[:LONGEST_MESSAGE] for text in said))
     return said or ([case.verdict.message] if case.verdict.message and case.verdict.rule != "in-progress" else [])
 
 

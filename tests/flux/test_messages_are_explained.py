@@ -1,5 +1,7 @@
 """Every rule of the library: a message as Flux writes it that triggers it, and a near miss that must not."""
 
+import time
+
 import pytest
 
 from clusters_app.flux.explain import RULES
@@ -30,6 +32,17 @@ def test_the_message_is_known(sample: Sample) -> None:
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: f"{sample.id}-{sample.miss[-40:]}")
 def test_a_near_miss_is_something_else(sample: Sample) -> None:
     assert explained(sample, sample.miss).explanation.id != sample.id
+
+
+@pytest.mark.parametrize(
+    "piece", ["a", '"', "chart ", "commit ", "x509: ", "[Deployment/a/b status: 'x', ", "a/", "1", "yaml: "]
+)
+def test_a_hostile_message_costs_no_more_than_a_moment(piece: str) -> None:
+    hostile = piece * (32_768 // len(piece))
+    began = time.process_time()
+    for kind in ("Kustomization", "HelmRelease", "GitRepository", "ImagePolicy"):
+        explained(Sample("", kind, "DependencyNotReady", "", ""), hostile)
+    assert time.process_time() - began < 2
 
 
 def test_every_rule_of_the_library_has_a_sample() -> None:

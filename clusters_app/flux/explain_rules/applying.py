@@ -53,7 +53,7 @@ def _is_remote(case: Case, _: re.Match[str]) -> bool:
 
 
 _FORBIDDEN = (
-    r'(?P<object>[\w.]+ "[^"]*") is forbidden: User "(?P<user>[^"]+)" cannot (?P<verb>\w+)'
+    r'(?<![\w.])(?P<object>[\w.]{1,253} "[^"]*") is forbidden: User "(?P<user>[^"]+)" cannot (?P<verb>\w+)'
     r' resource "(?P<resource>[^"]+)" in API group "(?P<group>[^"]*)"'
     r'(?: (?:in the namespace "(?P<namespace>[^"]*)"|at the cluster scope))?'
 )
@@ -186,7 +186,7 @@ RULES = (
         "immutable-field",
         (
             (
-                r'(?P<object>[\w.]+ "[^"]*") is invalid: (?P<field>[\w.\[\]/]+): .*(?:field is immutable|may'
+                r'(?<![\w.])(?P<object>[\w.]{1,253} "[^"]*") is invalid: (?P<field>[\w.\[\]/]+): .*(?:field is immutable|may'
                 r" not (?:be )?change)"
             ),
             r"field is immutable",
@@ -204,7 +204,7 @@ RULES = (
     rule(
         "invalid-field",
         (
-            r"(?P<field>\.?[\w.\[\]\-]+): field not declared in schema",
+            r"(?<![\w.\[\]\-])(?P<field>[\w.\[\]\-]{1,253}): field not declared in schema",
             r'unknown field "(?P<field>[^"]+)"',
             r"strict decoding error",
         ),
@@ -216,7 +216,7 @@ RULES = (
     rule(
         "ownership-conflict",
         (
-            r'(?P<object>\w+ "[^"]+" in namespace "[^"]*") exists and cannot be imported into the current release',
+            r'\b(?P<object>\w{1,80} "[^"]+" in namespace "[^"]*") exists and cannot be imported into the current release',
             r"invalid ownership metadata",
             r'Apply failed with \d+ conflicts?:? (?:conflicts? with "(?P<manager>[^"]+)")?',
         ),
@@ -228,7 +228,7 @@ RULES = (
     rule(
         "invalid-object",
         (
-            r'(?P<object>[\w.]+ "[^"]*") is invalid: (?P<why>[^\n]+)',
+            r'(?<![\w.])(?P<object>[\w.]{1,253} "[^"]*") is invalid: (?P<why>[^\n]+)',
             r"failed to create typed patch object \((?P<object>[^)]+)\)",
             r"admission webhook .* is invalid",
             r"error validating data: (?P<why>[^\n]+)",

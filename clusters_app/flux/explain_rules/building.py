@@ -21,7 +21,7 @@ def _is_decryption_secret(case: Case, match: re.Match[str]) -> bool:
 RULES = (
     rule(
         "feature-gate-off",
-        r"(?P<feature>\w+) feature gate is disabled",
+        r"\b(?P<feature>\w{1,80}) feature gate is disabled",
         "{me} uses {feature}, which {controller} has switched off.",
         "Start {controller} with --feature-gates={feature}=true.",
         "kubectl -n flux-system edit deployment {controller}",

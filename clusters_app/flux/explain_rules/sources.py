@@ -202,7 +202,7 @@ RULES = (
         "chart-version-not-found",
         (
             r"no '(?P<chart>[^']+)' chart with version matching '(?P<version>[^']+)' found",
-            r"(?P<named>\S+) chart version .*not found",
+            r"(?<!\S)(?P<named>\S{1,253}) chart version .*not found",
             r"no chart version found for (?P<version>\S+)",
             r"could not locate a version matching provided version string (?P<version>\S+)",
             r"improper constraint",
