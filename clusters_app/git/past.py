@@ -38,16 +38,14 @@ class Past:
                 yield PastCommit(str(commit.id), read_trailers(commit.message))
 
     def _touches(self, commit: pygit2.Commit, paths: Sequence[str]) -> bool:
-        """A merge touches what differs from each of its parents: what it only brings in is not its own."""
-        here = self._at(commit, paths)
+        """Compared with the first parent: a merge brought in what its branch changed, and its message may say so."""
         try:
-            parents = commit.parents
+            parents = commit.parents[:1]
         except KeyError:
             # The clone is shallow: what lies behind its last commit is not known.
             parents = []
-        if not parents:
-            return any(here)
-        return all(self._at(parent, paths) != here for parent in parents)
+        here = self._at(commit, paths)
+        return self._at(parents[0], paths) != here if parents else any(here)
 
     def _at(self, commit: pygit2.Commit, paths: Sequence[str]) -> list[str | None]:
         tree = GitTree(self._repository, commit.tree_id)

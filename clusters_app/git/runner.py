@@ -54,10 +54,10 @@ def run(operation: Operation, environment: Environment, limits: Limits, *, held:
     `held` descriptors (the mirror's lock) stay open in git, so that a lock outlives a killed worker as long as its git.
     Raises GitTransient `git.deadline`, GitPermanent `git.too-much-output`.
     """
-    # Imported here: GitPython looks for the program when it is imported.
+    command = _command(operation, environment, limits)
+    # Imported here, after our own look: without the program GitPython cannot even be imported.
     from git.cmd import Git
 
-    command = _command(operation, environment, limits)
     started = time.monotonic()
     # The wrapper ends its process when nobody refers to it any more, so it is kept until the last line.
     kept_alive = Git().execute(

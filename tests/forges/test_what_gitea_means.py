@@ -22,7 +22,7 @@ TOKEN = "0123456789abcdef0123456789abcdef01234567"
 M = Meaning
 RECORDED = [
     (401, {"message": "invalid username, password or token"}, "forge.token", M.PERMANENT),
-    (403, {"message": "token does not have at least one of required scope(s), required=[x]"}, "forge.scope", M.PERMANENT),
+    (403, {"message": "token does not have at least one of required scope(s)"}, "forge.scope", M.PERMANENT),
     (403, {"message": "token is public-only"}, "forge.scope", M.PERMANENT),
     (403, {"message": "User permission denied"}, "forge.forbidden", M.PERMANENT),
     (404, {"message": "The target couldn't be found."}, "forge.not-found", M.GONE),
