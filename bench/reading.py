@@ -119,7 +119,6 @@ def _official_lists(connection: Connection) -> Iterator[Callable[[Versions], obj
     with tempfile.NamedTemporaryFile("w", suffix=".crt") as authority:
         authority.write(connection.ca_pem or "")
         authority.flush()
-        # Read in full at the first request only, so it stays until the last one.
         configuration = Configuration(host=connection.server, ssl_ca_cert=authority.name, proxy="", no_proxy="")
         token = connection.token.reveal() if connection.token else ""
         api = CustomObjectsApi(ApiClient(configuration, "Authorization", f"Bearer {token}"))

@@ -80,11 +80,19 @@ def _rule(group: str, verbs: list[str], plurals: Iterable[str]) -> _Document:
     return {"apiGroups": [group], "resources": sorted(plurals), "verbs": list(verbs)}
 
 
-def _object(api_version: str, kind: str, name: str, namespace: str | None = NAMESPACE) -> _Document:
+def _object(
+    api_version: str,
+    kind: str,
+    name: str,
+    namespace: str | None = NAMESPACE,
+    annotations: Mapping[str, str] | None = None,
+) -> _Document:
     metadata: _Document = {"name": name}
     if namespace:
         metadata["namespace"] = namespace
     metadata["labels"] = {"app.kubernetes.io/managed-by": "flotilla", _VERSION_LABEL: str(ROLE_VERSION)}
+    if annotations:
+        metadata["annotations"] = dict(annotations)
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata}
 
 
@@ -95,11 +103,5 @@ def _binding(kind: str, role: str, namespace: str | None) -> _Document:
 
 
 def _token_secret() -> _Document:
-    secret = _object("v1", "Secret", TOKEN_SECRET)
-    metadata = {**_mapping(secret["metadata"]), "annotations": {"kubernetes.io/service-account.name": ACCOUNT}}
-    return {**secret, "metadata": metadata, "type": "kubernetes.io/service-account-token"}
-
-
-def _mapping(value: object) -> _Document:
-    assert isinstance(value, dict)
-    return value
+    secret = _object("v1", "Secret", TOKEN_SECRET, annotations={"kubernetes.io/service-account.name": ACCOUNT})
+    return secret | {"type": "kubernetes.io/service-account-token"}
