@@ -190,7 +190,7 @@ class Cluster:
         reason = (alone.opinion.condition.reason if alone.opinion.condition else "") or ""
         if resource.kind == "ImagePolicy":
             return near.health is not Health.READY
-        return wait.says_no_artifact or reason in BLAMES_SOURCE
+        return wait.says_no_artifact or wait.says_not_reconciled_yet or reason in BLAMES_SOURCE
 
     def _waiting_for_source(
         self, resource: Resource, alone: Outcome, wait: Wait, source: Resource, near: Outcome

@@ -26,9 +26,9 @@ _MISSING = re.compile(
     re.IGNORECASE,
 )
 _NO_ARTIFACT = re.compile(r"\bartifact not found|no artifact available|does not have an artifact", re.IGNORECASE)
-_LOST = re.compile(r"source is not ready, artifact not found", re.IGNORECASE)
+_LOST = re.compile(r"source (?:is )?not ready[,:] artifact not found", re.IGNORECASE)
 _BEHIND = re.compile(r"revision is not up to date", re.IGNORECASE)
-_FLICKER = re.compile(r"latest generation of object has not been reconciled", re.IGNORECASE)
+_FLICKER = re.compile(r"latest generation of object has not been reconciled|artifact digest changed", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -380,6 +380,27 @@ SAMPLES = [
         "decryption failed for 'Secret.v1.[noGrp]/db': MAC mismatch. File has A, computed B",
         "the macro is fine",
     ),
+    Sample(
+        "artifact-download-failed",
+        "HelmRelease",
+        "ArtifactFailed",
+        "Could not load chart: GET http://source-controller/web-1.0.0.tgz giving up after 3 attempt(s): connect: connection refused",
+        "Could not load chart: Chart.yaml file is missing",
+    ),
+    Sample(
+        "signature-missing",
+        "GitRepository",
+        "InvalidTagSignature",
+        "cannot verify signature of tag 'v1.0.0@060e9bd6' since it is not signed",
+        "signature verification of tag 'v1.0.0@060e9bd6' failed: PGP signature detected but no PGP public keys found in secret",
+    ),
+    Sample(
+        "path-not-found",
+        "GitRepository",
+        "GitOperationFailed",
+        "failed to sparse checkout directories : sparse checkout dir 'clusters/prod' does not exist in repository: lstat",
+        "failed to sparse checkout directories : sparse checkout dir 'clusters/prod' cannot be resolved",
+    ),
     # applying
     apply(
         "kubeconfig-missing",

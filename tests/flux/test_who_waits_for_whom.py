@@ -141,6 +141,23 @@ def test_a_source_without_artifact_blocks_what_it_feeds() -> None:
     assert (verdict.health, str(verdict.caused_by)) == (Health.FAILING, "GitRepository/flux-system/fleet")
 
 
+def test_an_artifact_that_changed_meanwhile_is_fetched_again() -> None:
+    changed = failing("ArtifactFailed", "Source is not ready, artifact digest changed, retrying in 5s")
+    assert verdict_of(kustomization("apps", changed), git_repository()).health is Health.PROGRESSING
+
+
+def test_an_artifact_that_is_gone_from_storage_is_said_so() -> None:
+    gone = failing("ArtifactFailed", "Source is not ready, artifact not found, retrying in 5s")
+    assert verdict_of(kustomization("apps", gone), git_repository()).explanation.id == "artifact-lost"
+    chart = document("OCIRepository", "web", ready(), status={"artifact": {"revision": "1.0.0@sha256:" + "a" * 64}})
+    release = helm_release(
+        "web",
+        failing("ArtifactFailed", "Source not ready: artifact not found. Retrying in 30s"),
+        spec={"chart": None, "chartRef": {"kind": "OCIRepository", "name": "web"}},
+    )
+    assert verdict_of(release, chart).explanation.id == "artifact-lost"
+
+
 def test_a_source_that_is_being_deleted_blocks_what_it_feeds() -> None:
     source = git_repository(deletionTimestamp="2026-11-30T16:59:50Z", finalizers=["finalizers.fluxcd.io"])
     verdict = verdict_of(kustomization("apps", failing("ArtifactFailed", "Source artifact not found")), source)

@@ -62,7 +62,7 @@ RULES = (
     rule(
         "kubeconfig-missing",
         (
-            r"unable to read KubeConfig secret '(?P<missing>[^']+)'",
+            r"(?:unable to read|could not get) KubeConfig secret '(?P<missing>[^']+)'",
             r"KubeConfig secret '(?P<missing>[^']+)' (?:doesn't|does not) contain",
         ),
         "{me} applies to another cluster, and the Secret with its kubeconfig ({missing}) cannot be used.",
@@ -186,7 +186,8 @@ RULES = (
         "immutable-field",
         (
             (
-                r'(?<![\w.])(?P<object>[\w.]{1,253} "[^"]*") is invalid: (?P<field>[\w.\[\]/]+): .*(?:field is immutable|may'
+                r'(?<![\w.])(?P<object>[\w.]{1,253} "[^"]*") is invalid:'
+                r" (?P<field>[\w.\[\]/]+): .*(?:field is immutable|may"
                 r" not (?:be )?change)"
             ),
             r"field is immutable",
@@ -216,7 +217,7 @@ RULES = (
     rule(
         "ownership-conflict",
         (
-            r'\b(?P<object>\w{1,80} "[^"]+" in namespace "[^"]*") exists and cannot be imported into the current release',
+            r'\b(?P<object>\w{1,80} "[^"]+" in namespace "[^"]*") exists and cannot be imported',
             r"invalid ownership metadata",
             r'Apply failed with \d+ conflicts?:? (?:conflicts? with "(?P<manager>[^"]+)")?',
         ),

@@ -86,8 +86,13 @@ def artifact_lost(case: Case) -> Explanation:
     return Explanation("artifact-lost", cause, remedy, command, f"{GIT}#artifact")
 
 
+def _dependencies_page(case: Case) -> str:
+    return IMAGE_POLICY if case.kind == "ImagePolicy" else f"{page_of(case.kind)}#dependencies"
+
+
 def dependency_missing(case: Case) -> Explanation:
     missing = case.verdict.caused_by
+    kind = missing.kind.lower() if missing else case.kind.lower()
     cause = f"It depends on {missing}, which does not exist."
     field = "spec.imageRepositoryRef" if case.kind == "ImagePolicy" else "spec.dependsOn"
     remedy = f"Create {missing}, or correct {field} (a reference without namespace means {case.ref.namespace})."
@@ -95,8 +100,8 @@ def dependency_missing(case: Case) -> Explanation:
         "dependency-missing",
         cause,
         remedy,
-        f"kubectl get {case.kind.lower()}s -A",
-        f"{page_of(case.kind)}#dependencies",
+        f"kubectl get {kind} -A",
+        _dependencies_page(case),
     )
 
 
@@ -113,7 +118,7 @@ def dependency_cycle(case: Case) -> Explanation:
         cause,
         "Remove one of these entries from spec.dependsOn.",
         reconcile_command(case.ref),
-        f"{page_of(case.kind)}#dependencies",
+        _dependencies_page(case),
     )
 
 
@@ -135,7 +140,7 @@ def dependency_failing(case: Case) -> Explanation:
     root, near = case.verdict.caused_by, case.verdict.blocked_by
     through = f" (through {near})" if near and near != root else ""
     cause = f"It waits for {root}{through}, which fails."
-    link = IMAGE_POLICY if case.kind == "ImagePolicy" else f"{page_of(case.kind)}#dependencies"
+    link = _dependencies_page(case)
     return Explanation(
         "dependency-failing",
         cause,
@@ -156,7 +161,7 @@ def dependency_not_ready(case: Case) -> Explanation:
         cause,
         "Wait; it starts by itself.",
         reconcile_command(near) if near else "",
-        f"{page_of(case.kind)}#dependencies",
+        _dependencies_page(case),
     )
 
 

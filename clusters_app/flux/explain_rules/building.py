@@ -62,6 +62,7 @@ RULES = (
             r"failed to download (?:archive|artifact)",
             r"failed to untar artifact",
             r"unable to download artifact",
+            r"could not load chart.*(?:connection refused|no such host|timeout|deadline exceeded|giving up)",
         ),
         "{source} has an artifact, but {controller} cannot download it from source-controller.",
         "See whether source-controller runs and whether a network policy lets {controller} reach it.",
@@ -73,12 +74,13 @@ RULES = (
             r"kustomization path not found: (?:stat |lstat )?(?P<file>\S+?):? no such file",
             r"walking path for files: l?stat (?P<walked>\S+): no such file",
             r"path not found",
+            r"sparse checkout dir '(?P<file>[^']+)' does not exist",
         ),
         "{source} has no directory {path} in the revision that was fetched.",
         "Correct spec.path, or push the directory. If it exists in Git, spec.ignore or .sourceignore of "
         "{source} leaves it out.",
         "{reconcile}",
-        reasons={"ArtifactFailed", "UpdateFailed", "BuildFailed", "PathNotFound"},
+        reasons={"ArtifactFailed", "UpdateFailed", "BuildFailed", "PathNotFound", "GitOperationFailed"},
     ),
     rule(
         "build-duplicate-object",

@@ -98,7 +98,7 @@ RULES = (
     rule(
         "not-a-chart",
         (
-            r"could not load chart",
+            r"could not load chart(?!.*(?:connection refused|no such host|timeout|deadline exceeded|giving up))",
             r"chart illegally contains content",
             r"Chart\.yaml file is missing",
             r"chart metadata is missing",

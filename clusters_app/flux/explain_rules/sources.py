@@ -164,7 +164,7 @@ RULES = (
             r"no (?:matching )?signatures? (?:were |was )?found",
             r"(?:commit|tag) (?:object )?is not signed",
             r"no signature is associated",
-            r"missing signature",
+            r"missing signature|since it is not signed",
         ),
         "{me} takes signed content only, and this is not signed by anybody that it trusts.",
         "Sign the commit, tag or artifact with the key that spec.verify names, or correct spec.verify.",
@@ -202,7 +202,7 @@ RULES = (
         "chart-version-not-found",
         (
             r"no '(?P<chart>[^']+)' chart with version matching '(?P<version>[^']+)' found",
-            r"(?<!\S)(?P<named>\S{1,253}) chart version .*not found",
+            r"(?<!\S)(?P<chart>\S{1,253}) chart version .*not found",
             r"no chart version found for (?P<version>\S+)",
             r"could not locate a version matching provided version string (?P<version>\S+)",
             r"improper constraint",
