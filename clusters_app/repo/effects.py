@@ -10,11 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from clusters_app.repo import fields
-from clusters_app.repo.edit import set_value
+from clusters_app.repo.apply_edits import apply_edit
 from clusters_app.repo.edit_paths import Path
 from clusters_app.repo.flux_build import Render, RenderFailed, Signature, as_flux_builds, signature_of
 from clusters_app.repo.graph import FleetGraph, FluxKustomizationNode
 from clusters_app.repo.image_reference import ImageReference
+from clusters_app.repo.overrides import overriding_file
 from clusters_app.repo.plan_model import Remark
 from clusters_app.repo.plan_scope import ValueEdit
 from clusters_app.repo.tree import OverlaidTree, Tree, TreeError
@@ -29,9 +30,9 @@ def check_effects(
     """
     values = [edit for edit in edits if edit.kind == "set"]
     changed = builds.changes(files)
-    if not values or changed is None:
-        return [], list(_not_built(builds, edits, files))
-    idle = [edit for edit in values if not _shows(edit, changed, values) and builds.is_idle(edit, files)]
+    if changed is None:
+        return list(_by_text(builds, values)), list(_not_built(builds, edits, files))
+    idle = [edit for edit in values if not _shows(edit, changed, values) and builds.is_idle(edit, edits, files)]
     # Tag and digest name one artifact: where one of them decides, the other goes along so that it does not lie.
     effective = {_artifact(edit) for edit in values if edit not in idle}
     refused = [edit for edit in idle if _artifact(edit) not in effective]
@@ -39,7 +40,17 @@ def check_effects(
     return [_refusal(builds, edit) for edit in refused], [*pins, *_not_built(builds, edits, files)]
 
 
+def _by_text(builds: "Builds", edits: Sequence[ValueEdit]) -> Iterable[Remark]:
+    """Refusals where nothing could be built, for edits that the texts alone show to be overridden everywhere."""
+    for edit in edits:
+        found = [overriding_file(builds.tree, edit, node) for node in builds.reached([edit.file])]
+        if found and all(found):
+            yield _overridden(edit, next(Overriding(*each) for each in found if each))
+
+
 def _not_built(builds: "Builds", edits: Sequence[ValueEdit], files: Mapping[str, bytes | None]) -> Iterable[Remark]:
+    if builds.render is None:
+        return
     app = edits[0].app if edits else ""
     for node in builds.reached(files):
         if builds.changes_of(node, files) is None:
@@ -86,7 +97,7 @@ def _version(new: str | None) -> str:
 class Builds:
     """The builds of one environment before and after; each directory is built once for each state."""
 
-    def __init__(self, tree: Tree, graph: FleetGraph, environment: str, render: Render) -> None:
+    def __init__(self, tree: Tree, graph: FleetGraph, environment: str, render: Render | None) -> None:
         self.tree = tree
         self.render = render
         self.nodes = [
@@ -102,6 +113,8 @@ class Builds:
         return list({(node.path, json.dumps(node.spec, sort_keys=True, default=str)): node for node in found}.values())
 
     def signature(self, tree: Tree, node: FluxKustomizationNode) -> Signature | None:
+        if self.render is None:
+            return None
         built, path = as_flux_builds(tree, node)
         try:
             return signature_of(self.render(built, path))
@@ -129,16 +142,13 @@ class Builds:
             self._changes[key] = None if old is None or new is None else _changed(old, new)
         return self._changes[key]
 
-    def is_idle(self, edit: ValueEdit, files: Mapping[str, bytes | None]) -> bool:
+    def is_idle(self, edit: ValueEdit, edits: Sequence[ValueEdit], files: Mapping[str, bytes | None]) -> bool:
         """Whether leaving this one edit out leaves every build as it is."""
-        data = files.get(edit.file)
-        if data is None:
-            return False
-        without = {
-            **files,
-            edit.file: set_value(data, edit.document, edit.path, edit.old or "", at_anchor=edit.at_anchor),
-        }
-        with_it, without_it = self.changes(files), self.changes(without)
+        data = self.tree.read(edit.file)
+        for other in edits:
+            if other.file == edit.file and other is not edit:
+                data = apply_edit(data, other)
+        with_it, without_it = self.changes(files), self.changes({**files, edit.file: data})
         return with_it is not None and without_it is not None and sorted(with_it) == sorted(without_it)
 
 
@@ -159,14 +169,15 @@ class Overriding:
 def _refusal(builds: Builds, edit: ValueEdit) -> Remark:
     everywhere = (_overriding(builds, edit, node) for node in builds.reached([edit.file]))
     found = next((each for each in everywhere if each is not None), None)
-    if found is None:
-        why, remedy = (
-            "the edit changes nothing in any render: something else sets this value later",
-            "look for what sets it",
-        )
-    else:
-        why = f"the edit changes nothing in any render: {found.file} has the last word and says {found.value}"
-        remedy = f"change or remove the patch or value in {found.file}, then promote again"
+    if found is not None:
+        return _overridden(edit, found)
+    why = "the edit changes nothing in any render: something else sets this value later"
+    return Remark("no-effect", edit.app, edit.file, edit.path, edit.new, edit.old, why, "look for what sets it")
+
+
+def _overridden(edit: ValueEdit, found: Overriding) -> Remark:
+    why = f"the edit changes nothing in any render: {found.file} has the last word and says {found.value}"
+    remedy = f"change or remove the patch or value in {found.file}, then promote again"
     return Remark("no-effect", edit.app, edit.file, edit.path, edit.new, edit.old, why, remedy)
 
 

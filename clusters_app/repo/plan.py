@@ -7,7 +7,7 @@ the next, what stays, what a person must decide and what is refused. It writes n
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from clusters_app.repo.edit import insert_value, remove_value, set_value
+from clusters_app.repo.apply_edits import apply_edit
 from clusters_app.repo.edit_nodes import EditRefused
 from clusters_app.repo.effects import Builds, check_effects
 from clusters_app.repo.flux_build import Render
@@ -17,7 +17,7 @@ from clusters_app.repo.new_app import decide_new_app
 from clusters_app.repo.place_pairs import pair_places
 from clusters_app.repo.plan_files import FileOutcome, decide_places
 from clusters_app.repo.plan_model import Edit, Plan, Remark
-from clusters_app.repo.plan_scope import Scope, ValueEdit
+from clusters_app.repo.plan_scope import Scope
 from clusters_app.repo.release import digest_of_content, release_of
 from clusters_app.repo.rules import KEPT_NAMES, Rules
 from clusters_app.repo.tree import OverlaidTree, Tree
@@ -50,7 +50,7 @@ def plan_promotion(
         adoption = adoption or is_first
     release = release_of(tree, graph, apps, source, rules)
     edits, files = _written(tree, owners, outcome)
-    if files and render is not None:
+    if files:
         refusals, pins = check_effects(Builds(tree, graph, target, render), outcome.edits, files)
         outcome.refusals += refusals
         outcome.kept += pins
@@ -147,7 +147,7 @@ def _written(tree: Tree, owners: Mapping[str, str], outcome: FileOutcome) -> tup
         done.add(key)
         try:
             before = files.get(edit.file) or tree.read(edit.file)
-            files[edit.file] = _applied(before, edit)
+            files[edit.file] = apply_edit(before, edit)
         except EditRefused as error:
             remedy = f"edit {edit.file} by hand, then promote again"
             remark = Remark(error.code, edit.app, edit.file, edit.path, edit.new, edit.old, error.reason, remedy)
@@ -155,26 +155,6 @@ def _written(tree: Tree, owners: Mapping[str, str], outcome: FileOutcome) -> tup
         else:
             edits.append(Edit(edit.kind, edit.file, edit.path, edit.old, edit.new, edit.app))
     return edits, files
-
-
-def _applied(data: bytes, edit: ValueEdit) -> bytes:
-    if edit.kind == "insert":
-        return insert_value(data, edit.document, edit.path, edit.content, after=edit.after)
-    if edit.kind == "remove":
-        return _removed(data, edit)
-    return set_value(data, edit.document, edit.path, edit.value, at_anchor=edit.at_anchor)
-
-
-def _removed(data: bytes, edit: ValueEdit) -> bytes:
-    path = edit.path
-    while True:
-        try:
-            return remove_value(data, edit.document, path)
-        except EditRefused as error:
-            # The only item of a list goes with its list: an empty one would not be what the source has.
-            if error.code != "edit.last-child" or len(path) < 2:
-                raise
-            path = path[:-1]
 
 
 def _whole(tree: Tree, path: str, data: bytes | None, app: str) -> Edit:

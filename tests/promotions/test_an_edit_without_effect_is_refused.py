@@ -3,7 +3,7 @@
 import pytest
 
 from clusters_app.render import RenderError, render
-from clusters_app.repo.flux_build import RenderFailed
+from clusters_app.repo.flux_build import Render, RenderFailed
 from clusters_app.repo.tree import Tree
 
 from .fleets import DEPLOYMENT, KUSTOMIZATION, fleet, kustomization, plan
@@ -42,11 +42,24 @@ def test_the_flux_kustomization_has_the_last_word(spec: str) -> None:
     assert "1.4.0" in found.refusals[0].why
 
 
-def test_a_later_patch_has_the_last_word() -> None:
+@pytest.mark.parametrize("render_", [build, None])
+def test_a_later_patch_has_the_last_word_also_when_nothing_can_be_built(render_: Render | None) -> None:
     files = fleet(patched("2", env=DEPLOYMENT), patched("1", env=VERSION.replace("TAG", "1-hotfix")))
-    found = plan(files, render=build)
+    found = plan(files, render=render_)
     assert [refusal.code for refusal in found.refusals] == ["no-effect"]
     assert "overlays/prod/env.yaml" in found.refusals[0].why
+
+
+def test_without_a_build_a_patch_and_an_image_of_the_flux_kustomization_are_seen_too() -> None:
+    entry = "images: [{{name: reg.example/shop, newTag: {} }}]\n"
+    listed = [{"kustomization.yaml": kustomization(entry.format(tag))} for tag in ("v2", "v1")]
+    for files in (
+        fleet(patched("2"), patched("1"), flux={"prod": PATCHES}),
+        fleet(listed[0], listed[1], flux={"prod": IMAGES}),
+    ):
+        found = plan(files)
+        assert [refusal.code for refusal in found.refusals] == ["no-effect"]
+        assert "clusters/prod/shop.yaml" in found.refusals[0].why
 
 
 def test_a_digest_that_another_file_sets_pins_the_tag() -> None:
