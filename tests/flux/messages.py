@@ -529,6 +529,13 @@ SAMPLES = [
         reason="HealthCheckFailed",
     ),
     helm("health-check-timeout", "timed out waiting for the condition", "the condition is met"),
+    Sample(
+        "workload-stuck",
+        "Deployment",
+        "ProgressDeadlineExceeded",
+        'ReplicaSet "web-5cb7754d8f" has timed out progressing.',
+        "Deployment is paused",
+    ),
     # Helm
     helm(
         "missing-rollback-target",
