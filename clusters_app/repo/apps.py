@@ -209,14 +209,19 @@ class _Search:
         self.environment = environment
         self.cluster_names = names
         self.reach = reach
-        self._found: dict[tuple[str, str], tuple[_Unit, ...]] = {}
+        self._found: dict[tuple[str, str, str], tuple[_Unit, ...]] = {}
         self.has_others = any(each != {environment} for each in reach.values())
 
     def applied(self, path: str, kustomization: str) -> tuple[_Unit, ...]:
         """What a Kustomization with this path and name applies; the same for every cluster of the environment."""
-        key = path, kustomization
+        return self._once(path, path, self.name_of(kustomization))
+
+    def _once(self, directory: str, overlay: str, fallback: str) -> tuple[_Unit, ...]:
+        """The units of a directory, found once and each once, however many ways lead to it."""
+        key = directory, overlay, fallback
         if key not in self._found:
-            self._found[key] = tuple(self.units(path, path, self.name_of(kustomization)))
+            distinct = {(unit.name, unit.path): unit for unit in self.units(*key)}
+            self._found[key] = tuple(distinct.values())
         return self._found[key]
 
     def units(self, directory: str, overlay: str, fallback: str) -> Iterator[_Unit]:
@@ -231,7 +236,7 @@ class _Search:
             return
         shares = len(parts) > 1 or bool(parts and _deploys(build.own_objects))
         for inner in parts:
-            for unit in self.units(inner, self._place(inner, overlay), ""):
+            for unit in self._once(inner, self._place(inner, overlay), ""):
                 if unit.path == directory:
                     own = build.files & self._own(directory)
                     yield _Unit(unit.name, unit.path, unit.objects, unit.reached | own, shares or unit.shares)

@@ -23,6 +23,7 @@ from clusters_app.repo.patches import Patch, apply_patch, read_patches
 from clusters_app.repo.tree import Tree, TreeError
 
 _MAX_DEPTH = 64
+_MAX_OBJECTS = 50_000
 
 KUSTOMIZE_GROUP = "kustomize.toolkit.fluxcd.io"
 HELM_GROUP = "helm.toolkit.fluxcd.io"
@@ -99,12 +100,22 @@ class _Layer:
     listed: list[str] = field(default_factory=list)
     own: list[BuiltObject] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    components: set[str] = field(default_factory=set)
+    _known: set[tuple[object, ...]] = field(default_factory=set)
 
     def take_in(self, inner: Build) -> None:
         self.listed.append(inner.directory)
         self.files |= inner.files
-        self.objects += inner.objects
+        self.add(inner.objects)
         self.problems += inner.problems
+
+    def add(self, objects: Iterable[BuiltObject]) -> None:
+        """What comes twice by two ways is one object (kustomize refuses it); so a web of directories stays finite."""
+        for each in objects:
+            key = each.file, each.document, each.line, each.namespace, each.name
+            if key not in self._known and len(self.objects) < _MAX_OBJECTS:
+                self._known.add(key)
+                self.objects.append(each)
 
     def frozen(self, *, generated: bool) -> Build:
         return Build(
@@ -213,7 +224,7 @@ class Builder:
         if reference.role is Role.RESOURCE:
             own = list(self.objects_of(reference.path))
             layer.own += own
-            layer.objects += own
+            layer.add(own)
 
     def _follow_directory(self, reference: Reference, kustomization: Kustomization, layer: _Layer) -> None:
         if reference.path in self._open or len(self._open) > _MAX_DEPTH:
@@ -227,7 +238,8 @@ class Builder:
 
     def _component(self, directory: str, layer: _Layer) -> None:
         kustomization = self.kustomization(directory)
-        if kustomization is not None:
+        if kustomization is not None and directory not in layer.components:
+            layer.components.add(directory)
             self._open.append(directory)
             self._compose(kustomization, layer)
             self._open.pop()
@@ -244,7 +256,7 @@ class Builder:
                 layer.files.add(path)
                 own = list(self.objects_of(path))
                 layer.own += own
-                layer.objects += own
+                layer.add(own)
         for child in self.directories.children[directory]:
             if self.kustomization(child) is None:
                 self._scan(child, layer)

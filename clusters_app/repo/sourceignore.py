@@ -4,6 +4,7 @@ source-controller reads every `.sourceignore` of the tree and then `spec.ignore`
 `.sops.yaml`) hold only while neither has a pattern: https://fluxcd.io/flux/components/source/gitrepositories/#excluding-files.
 """
 
+import re
 from collections.abc import Callable, Iterable
 
 import pathspec
@@ -63,8 +64,18 @@ def _lines_of(tree: Tree, path: str) -> Iterable[str]:
     return [_below(directory, line) for line in _patterns(written.splitlines())]
 
 
+# Sets inside of sets mean something else to Python; to Git they mean next to nothing.
+_NESTED_SET = re.compile(r"\[[^\]]*(\[|--|&&|~~|\|\|)")
+
+
 def _patterns(lines: Iterable[str]) -> list[str]:
-    return [line for line in lines if line.strip() and not line.startswith("#")]
+    return [line for line in lines if line.strip() and not line.startswith("#") and not _is_hostile(line)]
+
+
+def _is_hostile(line: str) -> bool:
+    """Whether a pattern could take for ever to match, or is no pattern: then it leaves nothing out."""
+    stars = max(segment.replace("**", "*").count("*") for segment in line.split("/"))
+    return stars > 3 or len(line) > 1000 or _NESTED_SET.search(line) is not None
 
 
 def _below(directory: str, line: str) -> str:
