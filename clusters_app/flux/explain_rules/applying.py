@@ -63,7 +63,7 @@ RULES = (
         "workload-stuck",
         (r'ReplicaSet "(?P<set>[^"]+)" has timed out progressing', r"does not have minimum availability"),
         "The new pods of {me} do not become ready, and it has given up waiting for them.",
-        "Look at its pods and their events: an image that cannot be pulled, a node selector that nothing fits or a failing "
+        "Look at its pods and their events: an image that cannot be pulled, a selector that no node fits or a failing "
         "probe are the usual reasons.",
         "{describe}",
         "https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#failed-deployment",
