@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace, _stdin: TextIO, stdout: TextIO, stderr: T
 
 
 def graph_document(graph: "FleetGraph") -> dict[str, Value]:
-    """The contract for scripts; `docs/graph.schema.json` is its JSON Schema."""
+    """The contract for scripts; `docs/schemas/graph.json` describes it."""
     return {
         "environments": [{"name": each.name, "order_certain": each.order_certain} for each in graph.environments],
         "clusters": [
