@@ -6,6 +6,7 @@ Only names and shapes are judged here; `rules` puts the repository's own rules a
 import re
 from collections.abc import Mapping
 
+from clusters_app.repo.edit_paths import Match
 from clusters_app.repo.image_reference import ImageReference
 from clusters_app.repo.leaves import Leaf
 
@@ -146,5 +147,8 @@ def _keys(leaf: Leaf) -> list[str]:
 
 
 def is_identity(leaf: Leaf) -> bool:
-    """What makes an object or an item the one that it is."""
-    return leaf.field in (("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace"))
+    """What makes an object or a list item the one that it is."""
+    if leaf.field in (("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace")):
+        return True
+    *above, last = leaf.path or ("",)
+    return bool(above) and isinstance(above[-1], Match) and last in dict(above[-1].fields)

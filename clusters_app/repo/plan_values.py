@@ -21,7 +21,8 @@ def decide_documents(scope: Scope, both: Documents) -> Outcome:
         verdict = scope.verdict(each.file, each.source)
         remark = scope.remark(verdict.code, each, verdict.why)
         question = replace(remark, remedy=ANSWER)
-        if verdict.action in (Action.KEEP, Action.NEVER):
+        is_item = each.is_new_item and verdict.code == "identity"
+        if verdict.action in (Action.KEEP, Action.NEVER) and not is_item:
             outcome.kept.append(_without_secret(remark))
         elif verdict.action is Action.ASK and not each.is_new_item and question.id not in scope.answers:
             outcome.ask(question)

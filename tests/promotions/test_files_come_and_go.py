@@ -1,6 +1,9 @@
 """Whole files: copied with the line that lists them, removed with it, or asked about."""
 
+from clusters_app.repo.graph import build_graph
+from clusters_app.repo.plan import plan_promotion
 from clusters_app.repo.rules import Action, Rule, Rules
+from clusters_app.repo.tree import MemoryTree, Mode
 
 from .fleets import DEPLOYMENT, KUSTOMIZATION, Commits, changed, fleet, kustomization, plan
 
@@ -119,13 +122,23 @@ def test_a_new_list_item_of_settings_is_asked_about() -> None:
     assert not found.edits
 
 
-def test_a_binary_file_and_an_executable_bit_are_asked_about() -> None:
+def test_a_binary_file_is_asked_about() -> None:
     files = fleet(overlay(["env.yaml"]), overlay(["env.yaml"]), base=BASE)
     for env, data in (("staging", b"\0one"), ("prod", b"\0two")):
         files[f"apps/shop/overlays/{env}/logo.bin"] = data
         path = f"apps/shop/overlays/{env}/kustomization.yaml"
         files[path] += b"configMapGenerator: [{name: x, files: [logo.bin]}]\n"
     assert [ask.code for ask in plan(files).asks] == ["edit.binary"]
+
+
+def test_an_executable_bit_and_a_link_are_asked_about() -> None:
+    names = ["settings.yaml", "env.yaml"]
+    files = fleet(overlay(names, settings=SETTINGS), overlay(names, settings=SETTINGS), base=BASE)
+    for mode in (Mode.EXECUTABLE, Mode.LINK):
+        tree = MemoryTree(files, modes={"apps/shop/overlays/staging/settings.yaml": mode})
+        found = plan_promotion(tree, build_graph(tree), ["shop"], "staging", "prod")
+        assert not found.files
+        assert [ask.code for ask in found.asks] == ["mode"]
 
 
 def test_a_directory_that_a_rule_promotes_is_copied_whole() -> None:

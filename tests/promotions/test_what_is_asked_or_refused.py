@@ -83,7 +83,7 @@ def test_references_of_sources(
 def test_a_value_that_the_target_only_inherits_is_asked_about_and_the_base_is_left_alone() -> None:
     found = plan(fleet(images("name: reg.example/shop, newTag: v2"), {"kustomization.yaml": kustomization()}))
     assert not found.files
-    assert {ask.code for ask in found.asks} == {"inherited", "unknown"}
+    assert {ask.code for ask in found.asks} == {"inherited"}
 
 
 def test_suspend_and_secrets_stay_where_they_are() -> None:
