@@ -14,6 +14,7 @@ from typing import Protocol, TextIO, cast
 
 COMMANDS = {
     "create_secrets": "Write the secret files that docker-compose.yml hands to the containers",
+    "demo": "Fill an empty installation with a demo fleet and serve its simulated clusters",
     "explain": "Say what state the Flux objects of a document are in, why, and what to do",
     "graph": "Say what a Flux repository describes: environments, clusters, apps, reach",
     "healthy": "Say by the exit code whether a part that runs on this host answers",

@@ -69,9 +69,13 @@ def _redis_url() -> str:
 
 
 REDIS_URL = _redis_url()
+# The demo fleet lives on loopback and follows a repository on this disk, which nothing else may.
+FLOTILLA_DEMO = env_bool("DEMO", default=False)
 # What egress may reach beyond public addresses, for `egress.Policy.from_settings`.
 FLOTILLA_EGRESS = {
-    "EGRESS_ALLOW_NETWORKS": os.environ.get("EGRESS_ALLOW_NETWORKS", ""),
+    "EGRESS_ALLOW_NETWORKS": ",".join(
+        env_list("EGRESS_ALLOW_NETWORKS", []) + (["127.0.0.1/32"] if FLOTILLA_DEMO else [])
+    ),
     "EGRESS_ALLOW_HTTP_HOSTS": os.environ.get("EGRESS_ALLOW_HTTP_HOSTS", ""),
 }
 # The private key that opens credentials (workers), and the public one that seals them (web).
@@ -79,8 +83,6 @@ FLOTILLA_KEY_FILE = Path(os.environ.get("FLOTILLA_KEY_FILE") or DATA_DIR / "cred
 FLOTILLA_PUBLIC_KEY_FILE = Path(os.environ.get("FLOTILLA_PUBLIC_KEY_FILE") or f"{FLOTILLA_KEY_FILE}.pub")
 # Bare mirrors of repositories, one directory each; a cache that can be deleted.
 FLOTILLA_MIRRORS_DIR = DATA_DIR / "mirrors"
-# The demo fleet lives on loopback and follows a repository on this disk, which nothing else may.
-FLOTILLA_DEMO = env_bool("DEMO", default=False)
 
 # --- Django -----------------------------------------------------------------------------------------------------
 
