@@ -35,9 +35,13 @@ class Subject:
         found: dict[tuple[str, int, str], FluxKustomizationNode] = {}
         for cluster in self.graph.clusters:
             for node in cluster.kustomizations:
-                if not node.implied and not is_bootstrap_file(node.file):
+                if self.is_ours(node):
                     found.setdefault((node.file, node.document, node.ref), node)
         return tuple(found.values())
+
+    def is_ours(self, node: FluxKustomizationNode) -> bool:
+        """Whether people wrote it: not bootstrap, and not a FluxInstance in the cluster."""
+        return not node.implied and not is_bootstrap_file(node.file)
 
     @cached_property
     def kustomization_files(self) -> tuple[Kustomization, ...]:

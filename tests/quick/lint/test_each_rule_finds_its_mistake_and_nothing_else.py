@@ -16,6 +16,11 @@ Files = dict[str, str]
 PROD = gotk("clusters/prod")
 ROOT = "clusters/prod/kustomization.yaml"
 APPS_FILE = "clusters/prod/apps.yaml"
+PATIENCE = """\
+  patches:
+    - target: {kind: Kustomization}
+      patch: '[{op: add, path: /spec/timeout, value: 5m}, {op: add, path: /spec/retryInterval, value: 2m}]'
+"""
 APPS = {APPS_FILE: ks("apps", "./apps"), "apps/a.yaml": deployment("a")}
 
 
@@ -63,6 +68,23 @@ FAILING: dict[str, tuple[Files, str, int]] = {
         ROOT,
         4,
     ),
+    "GRP001": (
+        {
+            **PROD,
+            **APPS,
+            "clusters/prod/b.yaml": ks("b", "./b", extra="  wait: true\n  dependsOn: [{name: c}]\n"),
+            "clusters/prod/c.yaml": ks("c", "./b", extra="  wait: true\n  dependsOn: [{name: apps}, {name: b}]\n"),
+            APPS_FILE: ks("apps", "./apps", extra="  wait: true\n"),
+            "b/b.yaml": deployment("b"),
+        },
+        "clusters/prod/b.yaml",
+        16,
+    ),
+    "GRP003": (
+        {**PROD, **APPS, "clusters/prod/b.yaml": ks("b", "./apps", extra="  dependsOn: [{name: apps}]\n")},
+        APPS_FILE,
+        1,
+    ),
     "PTH001": ({**PROD, "clusters/prod/apps.yaml": ks("apps", "./gone")}, "clusters/prod/apps.yaml", 8),
     "PTH001-ignored": (
         {**PROD, **APPS, ".sourceignore": "/apps\n"},
@@ -96,6 +118,17 @@ FAILING: dict[str, tuple[Files, str, int]] = {
         APPS_FILE,
         9,
     ),
+    "KST002-often": (
+        {**PROD, **APPS, APPS_FILE: ks("apps", "./apps").replace("interval: 10m", "interval: 30s")},
+        APPS_FILE,
+        7,
+    ),
+    "KST002-patience": (
+        {**PROD, **APPS, APPS_FILE: ks("apps", "./apps").replace("  timeout: 5m\n", "")},
+        APPS_FILE,
+        1,
+    ),
+    "KST010": ({**PROD, ROOT: kustomization(["flux-system", "git.example.org/team/base//web?ref=v1"])}, ROOT, 5),
     "KST001-missing": (
         {**PROD, **APPS, APPS_FILE: ks("apps", "./apps").replace("  prune: true\n", "")},
         APPS_FILE,
@@ -143,7 +176,18 @@ PASSING: dict[str, Files] = {
         + ks("flux-system", "./clusters/prod"),
         ROOT: kustomization(["flux-system", "../../vendor/bases/web"]),
     },
-    "a remote base": {**PROD, ROOT: kustomization(["flux-system", "https://git.example.org/team/base//web?ref=v1"])},
+    "a dependency with health checks": {
+        **PROD,
+        APPS_FILE: ks("apps", "./apps", extra="  healthChecks: [{kind: Deployment, name: a}]\n"),
+        "apps/a.yaml": deployment("a"),
+        "clusters/prod/b.yaml": ks("b", "./apps", extra="  dependsOn: [{name: apps}]\n"),
+    },
+    "patience from the parent's patch": {
+        **PROD,
+        "clusters/prod/all.yaml": ks("all", "./all", extra=PATIENCE),
+        "all/apps.yaml": ks("apps", "./apps").replace("  retryInterval: 2m\n  timeout: 5m\n", ""),
+        "apps/a.yaml": deployment("a"),
+    },
     "a merge key beside its key": broken("kind: A\napiVersion: v1\nx: &x {app: a}\ny: {<<: *x, app: b}\n"),
     "content of a generator": broken("a: 1\na: 2\n", listed="configMapGenerator:\n- files"),
     "values that are no object": {**broken("kind: A\napiVersion: v1\n"), "apps/values.txt": "a: [\n"},

@@ -24,6 +24,8 @@ spec:
   sourceRef:
     kind: GitRepository
     name: {source}
+  retryInterval: 2m
+  timeout: 5m
 {extra}"""
 
 
