@@ -99,7 +99,6 @@ async def _observe_all(
     now: datetime,
     results: SimpleQueue[tuple[int, Observation | KubeError] | None],
 ) -> None:
-    import asyncio
 
     global _clients  # noqa: PLW0603  one a process is the point
     _clients = _clients or Clients(policy())
