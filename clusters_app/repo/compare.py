@@ -1,6 +1,6 @@
 """Where the same file differs between two environments, value by value."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -38,6 +38,14 @@ class Parsed:
         name = field_text(metadata, "name") if metadata is not None else ""
         parts = [part for part in tokens(name or "") if canonical(part) != canonical(environment)]
         return field_text(root, "kind") or "", "-".join(parts)
+
+    def belongs_to(self, document: int, environment: str, apps: Collection[str]) -> bool:
+        """Whether a document is the workload that one of these apps is named after."""
+        kind, name = self.identity(document, environment)
+        return kind in _WORKLOADS and name in apps
+
+
+_WORKLOADS = frozenset({"HelmRelease", "Deployment", "StatefulSet", "DaemonSet", "CronJob", "Job", "Rollout"})
 
 
 def parsed(tree: Tree, path: str) -> Parsed:

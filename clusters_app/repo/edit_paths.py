@@ -13,6 +13,9 @@ MERGE_KEY = "<<"
 PATCH_OBJECT = "patch object"
 """A field of a Match: kind and name of the object that an inline patch names; of a JSON patch its operations."""
 
+ONLY_KEY = "only key"
+"""A field of a Match: the key of an item that has just one, such as the `kustomize` of a post-renderer."""
+
 
 @dataclass(frozen=True, slots=True)
 class Match:
@@ -177,6 +180,8 @@ def field_text(item: Node, name: str) -> str | None:
         return item.value if item.kind == "scalar" else None
     if name == PATCH_OBJECT:
         return _patch_object(item)
+    if name == ONLY_KEY:
+        return item.entries[0][0].value if len(item.entries) == 1 else None
     found = [value for key, value in item.entries if key.value == name]
     return spelled(found[0]) if len(found) == 1 else None
 

@@ -9,7 +9,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from clusters_app.repo.edit_nodes import EditRefused, Node, Stream
-from clusters_app.repo.edit_paths import MERGE_KEY, PATCH_OBJECT, Match, Path, Place, enter, field_text, matches, merged
+from clusters_app.repo.edit_paths import (
+    MERGE_KEY,
+    ONLY_KEY,
+    PATCH_OBJECT,
+    Match,
+    Path,
+    Place,
+    enter,
+    field_text,
+    matches,
+    merged,
+)
 from clusters_app.repo.scalars import resolves_to_string
 
 MAX_LEAVES = 50_000
@@ -37,6 +48,7 @@ _MERGE_KEYS: tuple[tuple[str, ...], ...] = (
     ("host",),
     ("key",),
     ("id",),
+    (ONLY_KEY,),
 )
 _OBJECT_NAMES_FIRST = frozenset({"valuesFrom", "substituteFrom", "dependsOn", "healthChecks", "resources"})
 _MARKER = re.compile(r'#\s*(\{\s*"\$imagepolicy"\s*:\s*"([^"]*)"\s*\})')

@@ -35,7 +35,8 @@ def decide_places(scope: Scope, graph: FleetGraph, pair: PlacePair) -> FileOutco
         _whole_file(scope, outcome, pair, each)
     created = frozenset(each.source for each in pairs if outcome.files.get(each.target) is not None)
     deleted = frozenset(path for path, data in outcome.files.items() if data is None)
-    inner = replace(scope, created=created, deleted=deleted)
+    neighbours = frozenset(app.name for app in graph.apps) - {scope.app}
+    inner = replace(scope, created=created, deleted=deleted, neighbours=neighbours)
     for each in pairs:
         outcome.add(_both(inner, each))
     for each, *documents in kustomization_files(pair):
@@ -82,6 +83,8 @@ def _values(scope: Scope, each: FilePair, ours: Parsed, theirs: Parsed) -> Outco
     paired = set()
     for numbers in pair_documents(ours, theirs, scope.environments):
         paired.add(numbers[0])
+        if ours.belongs_to(numbers[0], scope.environments[0], scope.neighbours):
+            continue
         outcome.add(decide_documents(scope, Documents(ours, theirs, numbers)))
     for number, root in enumerate(ours.stream.documents):
         if number not in paired and root is not None:

@@ -70,6 +70,8 @@ class Scope:
     """Files of the source that are copied: the lines that list them go along."""
     deleted: frozenset[str] = frozenset()
     """Files of the target that go, with the lines that list them."""
+    neighbours: frozenset[str] = frozenset()
+    """Other apps: where one stands in the same file, its objects are its own."""
 
     def verdict(self, file: str, leaf: Leaf) -> Verdict:
         return self.rules.of(file, leaf, app=self.app, to=self.environments[1])

@@ -44,11 +44,14 @@ def promoted_values(
     places = node.environments.get(environment, ()) if node else ()
     found: dict[PromotedValue, None] = {}
     for place in places:
-        found.update(dict.fromkeys(_of_place(tree, app, environment, place, rules or Rules())))
+        others = frozenset(each.name for each in graph.apps) - {app}
+        found.update(dict.fromkeys(_of_place(tree, app, environment, place, rules or Rules(), others)))
     return tuple(found)
 
 
-def _of_place(tree: Tree, app: str, environment: str, place: AppPlace, rules: Rules) -> Iterable[PromotedValue]:
+def _of_place(
+    tree: Tree, app: str, environment: str, place: AppPlace, rules: Rules, others: frozenset[str]
+) -> Iterable[PromotedValue]:
     for path in sorted(own_files(place)):
         try:
             file = parsed(tree, path)
@@ -56,8 +59,9 @@ def _of_place(tree: Tree, app: str, environment: str, place: AppPlace, rules: Ru
             continue
         if is_encrypted(file):
             continue
-        for leaves in file.documents:
-            yield from _of_leaves(app, environment, path, leaves, rules)
+        for number, leaves in enumerate(file.documents):
+            if not file.belongs_to(number, environment, others):
+                yield from _of_leaves(app, environment, path, leaves, rules)
     pair = PlacePair(app, environment, environment, place, place)
     for each, number, _ in kustomization_files(pair):
         if each.target not in own_files(place):

@@ -165,6 +165,25 @@ def test_a_shared_value_goes_when_all_who_share_it_go(source: str, target: str, 
     assert [ask.code for ask in found.asks] == ([] if carried else ["shared"])
 
 
+def test_an_app_takes_its_own_release_out_of_a_file_that_holds_several() -> None:
+    release = (
+        RELEASE.replace("shop", "{0}")
+        + "  chart: {{spec: {{chart: c, version: {1}, sourceRef: {{kind: X, name: y}}}}}}\n"
+    )
+    files = fleet(None, None)
+    for env, version, names in (("staging", "2.0.0", ["pay", "shop"]), ("prod", "1.0.0", ["shop", "pay"])):
+        text = "---\n".join(
+            release.replace("{name", "{{name").replace("shop}", "shop}}").format(name, version) for name in names
+        )
+        files[f"clusters/{env}/all.yaml"] = text.encode()
+        files[f"clusters/{env}/kustomization.yaml"] = (KUSTOMIZATION + "resources: [flux-system, all.yaml]\n").encode()
+    found = plan(files)
+    assert [edit.new for edit in found.edits] == ["2.0.0"]
+    changed_file = (found.files["clusters/prod/all.yaml"] or b"").decode().split("---")
+    assert "2.0.0" in changed_file[0]
+    assert "1.0.0" in changed_file[1]
+
+
 def test_a_byte_order_mark_and_foreign_line_ends_stay() -> None:
     files = fleet(images("newTag: v2"), images("newTag: v1"))
     path = "apps/shop/overlays/prod/kustomization.yaml"
