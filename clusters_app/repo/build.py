@@ -288,6 +288,9 @@ def _changed(tree: Tree, kustomization: Kustomization, objects: Iterable[BuiltOb
     changed = patched(objects, patches)
     if prefix or suffix:
         changed = [_renamed(each, prefix, suffix) for each in changed]
+    labels, annotations = _common_labels(value), mapping(value, "commonAnnotations")
+    if labels or annotations:
+        changed = [_marked(each, labels, annotations) for each in changed]
     # kustomize sets the namespace after the patches, so a patch selects by the one that the file says.
     return in_namespace(changed, namespace) if namespace else changed
 
@@ -314,6 +317,20 @@ def _renamed(each: BuiltObject, prefix: str, suffix: str) -> BuiltObject:
     if each.kind in ("Namespace", "CustomResourceDefinition"):
         return each
     return _with_metadata(each, name=f"{prefix}{each.name}{suffix}")
+
+
+def _common_labels(kustomization: Value) -> Value:
+    pairs = [mapping(item, "pairs") for item in sequence(kustomization, "labels")]
+    return {key: value for found in (mapping(kustomization, "commonLabels"), *pairs) for key, value in found.items()}
+
+
+def _marked(each: BuiltObject, labels: Value, annotations: Value) -> BuiltObject:
+    metadata = dict(mapping(each.value, "metadata"))
+    if labels:
+        metadata["labels"] = {**mapping(metadata, "labels"), **labels}
+    if annotations:
+        metadata["annotations"] = {**mapping(metadata, "annotations"), **annotations}
+    return each.with_value({**each.value, "metadata": metadata})
 
 
 def _with_metadata(each: BuiltObject, **changes: str) -> BuiltObject:

@@ -41,7 +41,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a rule found something; the rule's registration adds the rest."""
+    """Where a rule found something; its row in the table adds the rest. `severity`: where it is not the rule's own."""
 
     file: str
     line: int
@@ -49,6 +49,7 @@ class Place:
     remedy: str
     object: str = ""
     values: Mapping[str, str] = field(default_factory=dict)
+    severity: Severity | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,7 @@ class Rule:
 
     def findings(self, subject: Subject) -> Iterator[Finding]:
         for place in self.check(subject):
+            severity = place.severity or self.severity
             yield Finding(
-                self.id, self.severity, place.file, place.line, place.text, place.remedy, place.object, place.values
+                self.id, severity, place.file, place.line, place.text, place.remedy, place.object, place.values
             )

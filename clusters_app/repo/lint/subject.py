@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from functools import cached_property
 
-from clusters_app.repo.apps import is_bootstrap_file
-from clusters_app.repo.build import Builder
+from clusters_app.repo.apps import is_bootstrap, is_bootstrap_file
+from clusters_app.repo.build import Builder, BuiltObject
 from clusters_app.repo.documents import Document, at, documents
+from clusters_app.repo.environments import canonical
 from clusters_app.repo.graph import ClusterNode, FleetGraph, FluxKustomizationNode
 from clusters_app.repo.kustomize import KUSTOMIZATION_NAMES, Kustomization
 from clusters_app.repo.sourceignore import artifact_filter
@@ -38,6 +39,32 @@ class Subject:
                 if self.is_ours(node):
                     found.setdefault((node.file, node.document, node.ref), node)
         return tuple(found.values())
+
+    @cached_property
+    def production(self) -> frozenset[str]:
+        """The environments that are production: by name, else the last one where the order is certain."""
+        environments = self.graph.environments
+        named = frozenset(each.name for each in environments if canonical(each.name) == "prod")
+        if named or not environments:
+            return named
+        return frozenset({environments[-1].name} if len(environments) > 1 and environments[-1].order_certain else ())
+
+    def applied(self) -> Iterator[tuple[ClusterNode, FluxKustomizationNode, BuiltObject]]:
+        """Every object that a Kustomization of this repository applies, as kustomize builds it; Flux's own left out."""
+        for cluster in self.graph.clusters:
+            for node in cluster.kustomizations:
+                if node.path is not None:
+                    for each in self.artifact.build(node.path).objects:
+                        if not is_bootstrap(each):
+                            yield cluster, node, each
+
+    def line_in(self, each: BuiltObject, *keys: str) -> int:
+        """The line of a field of an object in the file that it comes from; of the object where the file lacks it."""
+        found = documents(self.tree, each.file).documents
+        document = next((document for document in found if document.index == each.document), None)
+        if document is None or at(document.value, *keys) is None:
+            return each.line
+        return document.line_of(*keys)
 
     def is_ours(self, node: FluxKustomizationNode) -> bool:
         """Whether people wrote it: not bootstrap, and not a FluxInstance in the cluster."""
