@@ -221,6 +221,13 @@ SPECTACULAR_SETTINGS = {
     "REDOC_DIST": "SIDECAR",
     "COMPONENT_SPLIT_REQUEST": True,
     "SCHEMA_PATH_PREFIX": "/api/v1",
+    # Several resources have a `state`; each is named after its resource.
+    "ENUM_NAME_OVERRIDES": {
+        "PromotionState": "clusters_app.models.promotions.Promotion.State",
+        "PromotionTargetState": "clusters_app.models.promotions.PromotionTarget.State",
+        "OperationState": "clusters_app.models.records.Operation.State",
+        "ReviewState": "clusters_app.models.repositories.LocalPullRequest.State",
+    },
 }
 
 # --- Celery -----------------------------------------------------------------------------------------------------

@@ -1,13 +1,16 @@
 """Addresses of the API. Each name has its verbs in `api/access.py`."""
 
 from django.urls import path
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
-from . import views
+from . import (
+    schema,  # noqa: F401  importing is registering
+    views,
+)
 
 urlpatterns = [
     path("schema", SpectacularAPIView.as_view(), name="api-schema"),
-    path("docs", SpectacularSwaggerView.as_view(url_name="api-schema"), name="api-docs"),
+    path("docs", SpectacularSwaggerSplitView.as_view(url_name="api-schema"), name="api-docs"),
     path("fleet", views.Fleet.as_view(), name="api-fleet"),
     path("environments", views.Environments.as_view(), name="api-environments"),
     path("environments/order", views.EnvironmentOrder.as_view(), name="api-environment-order"),
