@@ -166,15 +166,10 @@ def test_a_shared_value_goes_when_all_who_share_it_go(source: str, target: str, 
 
 
 def test_an_app_takes_its_own_release_out_of_a_file_that_holds_several() -> None:
-    release = (
-        RELEASE.replace("shop", "{0}")
-        + "  chart: {{spec: {{chart: c, version: {1}, sourceRef: {{kind: X, name: y}}}}}}\n"
-    )
+    release = RELEASE + "  chart: {spec: {chart: c, version: VERSION, sourceRef: {kind: HelmRepository, name: y}}}\n"
     files = fleet(None, None)
     for env, version, names in (("staging", "2.0.0", ["pay", "shop"]), ("prod", "1.0.0", ["shop", "pay"])):
-        text = "---\n".join(
-            release.replace("{name", "{{name").replace("shop}", "shop}}").format(name, version) for name in names
-        )
+        text = "---\n".join(release.replace("shop", name).replace("VERSION", version) for name in names)
         files[f"clusters/{env}/all.yaml"] = text.encode()
         files[f"clusters/{env}/kustomization.yaml"] = (KUSTOMIZATION + "resources: [flux-system, all.yaml]\n").encode()
     found = plan(files)
