@@ -4,6 +4,7 @@ A cluster that is slow or silent holds nobody up: results are stored in the orde
 time are read in batches of their own, and each failure doubles the pause until the next attempt.
 """
 
+import asyncio
 import random
 import threading
 from collections.abc import Iterator, Mapping, Sequence
