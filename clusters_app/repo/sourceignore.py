@@ -75,7 +75,15 @@ def _patterns(lines: Iterable[str]) -> list[str]:
 def _is_hostile(line: str) -> bool:
     """Whether a pattern could take for ever to match, or is no pattern: then it leaves nothing out."""
     stars = max(segment.replace("**", "*").count("*") for segment in line.split("/"))
-    return stars > 3 or len(line) > 1000 or _NESTED_SET.search(line) is not None
+    return stars > 3 or len(line) > 1000 or _NESTED_SET.search(line) is not None or not _is_pattern(line)
+
+
+def _is_pattern(line: str) -> bool:
+    try:
+        pathspec.GitIgnoreSpec.from_lines([line])
+    except (re.error, ValueError):
+        return False
+    return True
 
 
 def _below(directory: str, line: str) -> str:

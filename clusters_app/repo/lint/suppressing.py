@@ -8,7 +8,7 @@ from clusters_app.repo.lint.finding import Finding
 from clusters_app.repo.tree import Tree, TreeError
 
 # A reason is asked for: a bare marker says nothing to the next reader, and suppresses nothing.
-_MARKER = re.compile(r"#\s*flotilla:ignore\s+(?P<id>[A-Z]{3}\d{3}(?:\.\w+)?)\s+\S")
+_MARKER = re.compile(r"#\s*flotilla:ignore\s+(?P<id>[A-Z]{2,3}\d{3}(?:\.\w+)?)\s+\S")
 
 
 def without_suppressed(tree: Tree, findings: Iterable[Finding]) -> Iterator[Finding]:
