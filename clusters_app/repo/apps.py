@@ -102,7 +102,8 @@ class AppPlace:
     """One overlay: `path` is its directory, or the one file in which it stands.
 
     `files`: its own, which clusters of no other environment reach (and siblings that nothing lists yet); `reached`:
-    with its bases; `kustomizations`: the Flux Kustomizations that apply it.
+    with its bases; `kustomizations`: the Flux Kustomizations that apply it; `releases`: the HelmReleases that it
+    holds, as `HelmRelease/namespace/name`.
     """
 
     path: str
@@ -110,6 +111,7 @@ class AppPlace:
     reached: tuple[str, ...]
     clusters: tuple[str, ...]
     kustomizations: tuple[FluxKustomizationNode, ...]
+    releases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -364,7 +366,20 @@ def _place(builder: Builder, found: _Gathered, environment: str, reach: Mapping[
     elif own and path in builder.directories:
         own |= {file for file in builder.files_below(path) if file not in reach}
     kustomizations = tuple({(node.cluster, node.ref): node for node in found.nodes}.values())
-    return AppPlace(path, tuple(sorted(own)), tuple(sorted(reached)), tuple(found.clusters), kustomizations)
+    releases = {
+        f"HelmRelease/{each.namespace}/{each.name}"
+        for unit in found.units
+        for each in unit.objects
+        if each.kind == "HelmRelease" and each.namespace
+    }
+    return AppPlace(
+        path,
+        tuple(sorted(own)),
+        tuple(sorted(reached)),
+        tuple(found.clusters),
+        kustomizations,
+        tuple(sorted(releases)),
+    )
 
 
 def _concerns(builder: Builder, file: str, objects: set[tuple[str, str]], name: str) -> bool:

@@ -5,9 +5,11 @@ time are read in batches of their own, and each failure doubles the pause until 
 """
 
 import asyncio
+import asyncio
+import logging
 import random
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from queue import SimpleQueue
 
@@ -28,6 +30,8 @@ from .errors import ServiceError
 from .nudges import nudge
 from .outside import policy
 from .storing import store_failure, store_round
+
+logger = logging.getLogger(__name__)
 
 BATCH, SLOW_BATCH = 20, 5
 DEADLINE_SECONDS = 20.0
@@ -87,9 +91,14 @@ def _read(
     reader.join()
 
 
-def _run_to_end(work: object, results: SimpleQueue[tuple[int, Observation | KubeError] | None]) -> None:
+def _run_to_end(
+    work: Coroutine[object, object, None], results: SimpleQueue[tuple[int, Observation | KubeError] | None]
+) -> None:
     try:
-        loop.run(work, timeout_seconds=DEADLINE_SECONDS + 10)  # type: ignore[arg-type]
+        loop.run(work, timeout_seconds=DEADLINE_SECONDS + 10)
+    except TimeoutError:
+        # Each cluster has a deadline of its own, so our own machine was too slow: they stay claimed and come due again.
+        logger.warning("A batch of clusters was not read in time; the next sweep takes them up.")
     finally:
         results.put(None)
 

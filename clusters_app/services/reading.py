@@ -144,7 +144,7 @@ def _place(stage: AppStage, places: Sequence[AppPlace], clusters: dict[str, Clus
         for name in place.clusters:
             if name in clusters:
                 refs = [str(node.ref) for node in place.kustomizations if node.cluster == name]
-                here.setdefault(clusters[name].pk, []).extend(refs)
+                here.setdefault(clusters[name].pk, []).extend([*refs, *place.releases])
     AppOnCluster.objects.filter(stage=stage).exclude(cluster__in=here).delete()
     for cluster_id, refs in here.items():
         AppOnCluster.objects.update_or_create(

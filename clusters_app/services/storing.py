@@ -73,7 +73,7 @@ def store_round(*, cluster: Cluster, observation: Observation, now: datetime) ->
             skew=skew,
             unread=unread,
         )
-        memory = remember(items, verdicts, memory, now)
+        memory = remember(items, verdicts, memory, now, skew=skew)
         rows = [_row(cluster, verdict, memory[ref], existing.get(ref), now) for ref, verdict in verdicts.items()]
         changed = [row for row in rows if _is_news(row, existing)]
         _upsert(cluster, changed, {item.ref: item for item in items}, existing, now)
