@@ -5,7 +5,6 @@ time are read in batches of their own, and each failure doubles the pause until 
 """
 
 import asyncio
-import asyncio
 import logging
 import random
 import threading
