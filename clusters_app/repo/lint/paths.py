@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from clusters_app.repo.documents import sequence, text
+from clusters_app.repo.documents import text
 from clusters_app.repo.kustomize import Fate, Kustomization, Reference, resolve
 from clusters_app.repo.lint.finding import Place
 from clusters_app.repo.lint.subject import Subject
@@ -33,20 +33,7 @@ def _is_left_out(subject: Subject, path: str) -> bool:
 
 def _comes_from_elsewhere(subject: Subject, path: str) -> bool:
     """Whether another repository brings the path: a submodule, or `spec.include` of a source."""
-    return subject.is_foreign(path) or any(path == top or path.startswith(f"{top}/") for top in _included(subject))
-
-
-def _included(subject: Subject) -> list[str]:
-    found = []
-    for file in sorted(subject.graph.files):
-        for each in subject.artifact.objects_of(file) if file.endswith((".yaml", ".yml")) else ():
-            if each.kind == "GitRepository":
-                tops = [
-                    text(item, "toPath") or text(item, "repository", "name")
-                    for item in sequence(each.value, "spec", "include")
-                ]
-                found += [top.strip("./") for top in tops if top]
-    return found
+    return subject.is_foreign(path) or any(path == top or path.startswith(f"{top}/") for top in subject.included)
 
 
 def kustomization_lists_what_is_missing(subject: Subject) -> Iterator[Place]:

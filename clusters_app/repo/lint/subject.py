@@ -5,7 +5,7 @@ from functools import cached_property
 
 from clusters_app.repo.apps import is_bootstrap, is_bootstrap_file
 from clusters_app.repo.build import Builder, BuiltObject
-from clusters_app.repo.documents import Document, at, documents
+from clusters_app.repo.documents import MANIFEST_SUFFIXES, Document, at, documents, sequence, text
 from clusters_app.repo.environments import canonical
 from clusters_app.repo.graph import ClusterNode, FleetGraph, FluxKustomizationNode
 from clusters_app.repo.kustomize import KUSTOMIZATION_NAMES, Kustomization
@@ -77,6 +77,20 @@ class Subject:
         directories = dict.fromkeys(path.rpartition("/")[0] for path in paths if not self.is_in_chart(path))
         found = (self.artifact.kustomization(directory) for directory in directories)
         return tuple(each for each in found if each is not None)
+
+    @cached_property
+    def included(self) -> tuple[str, ...]:
+        """Directories that `spec.include` of a source fills from another repository."""
+        items = [
+            item
+            for file in self.graph.files
+            if file.endswith(MANIFEST_SUFFIXES)
+            for document in documents(self.tree, file).documents
+            if document.kind == "GitRepository"
+            for item in sequence(document.value, "spec", "include")
+        ]
+        tops = [text(item, "toPath") or text(item, "repository", "name") for item in items]
+        return tuple(top.strip("./") for top in tops if top)
 
     @cached_property
     def _charts(self) -> tuple[str, ...]:
