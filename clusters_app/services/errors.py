@@ -13,3 +13,7 @@ class ServiceError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message} {self.remedy}".strip()
+
+
+class NotYet(ServiceError):
+    """Refused for the moment: the same again in some seconds may work."""

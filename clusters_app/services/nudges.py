@@ -17,9 +17,15 @@ QUEUES = {
 }
 
 
-def nudge(task: str, *arguments: object) -> None:
-    """Ask for `clusters_app.tasks.<task>(*arguments)` soon. Never inside a transaction; never raises."""
+def nudge(task: str, *arguments: object, seconds: float = 0) -> None:
+    """Ask for `clusters_app.tasks.<task>(*arguments)`, `seconds` from now. Never inside a transaction; never raises."""
     try:
-        current_app.send_task(f"clusters_app.tasks.{task}", args=arguments, queue=QUEUES[task], ignore_result=True)
+        current_app.send_task(
+            f"clusters_app.tasks.{task}",
+            args=arguments,
+            queue=QUEUES[task],
+            ignore_result=True,
+            countdown=seconds or None,
+        )
     except Exception:  # noqa: BLE001  whatever the broker's client raises, the sweep does the work later
         logger.warning("The broker did not take a nudge for %s; the sweep will find the work.", task)

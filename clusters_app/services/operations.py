@@ -4,23 +4,27 @@ A Celery message is only a nudge; `due_operations` finds what a lost one left be
 """
 
 from collections.abc import Callable, Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from clusters_app.egress import EgressError, EgressTransient
+from clusters_app.forges import ForgeError, ForgeTransient
+from clusters_app.git.errors import GitError, GitTransient
 from clusters_app.models import Credential, Operation
 from clusters_app.secret import Secret, mask
 
 from .audit import SYSTEM, Actor
 from .credentials import forget_credentials, store_credential
-from .errors import ServiceError
+from .errors import NotYet, ServiceError
 from .nudges import nudge
 
 LEASE = timedelta(minutes=5)
+MOST_ATTEMPTS = 5
 
 
 class Step(Protocol):
@@ -53,8 +57,13 @@ def start_operation(
 def due_operations() -> list[int]:
     """Ids of work that waits for a worker: never started, or left by a worker that died."""
     now = timezone.now()
-    waiting = Q(state=Operation.State.QUEUED) | Q(state=Operation.State.RUNNING, lease_until__lt=now)
-    return list(Operation.objects.filter(waiting).values_list("pk", flat=True)[:100])
+    return list(Operation.objects.filter(_free(now)).values_list("pk", flat=True)[:100])
+
+
+def _free(now: datetime) -> Q:
+    """Queued and not paused, or running under a lease that ended."""
+    is_unfinished = Q(state__in=(Operation.State.QUEUED, Operation.State.RUNNING))
+    return is_unfinished & (Q(lease_until=None) | Q(lease_until__lt=now))
 
 
 def run_operation(*, operation_id: int, work: Callable[[Operation], dict[str, object]]) -> None:
@@ -63,22 +72,35 @@ def run_operation(*, operation_id: int, work: Callable[[Operation], dict[str, ob
     `work` returns the result and may raise ServiceError, whose text becomes the problem that the page shows.
     """
     now = timezone.now()
-    free = Q(state=Operation.State.QUEUED) | Q(state=Operation.State.RUNNING, lease_until__lt=now)
-    claimed = Operation.objects.filter(free, pk=operation_id).update(
-        state=Operation.State.RUNNING, lease_until=now + LEASE, steps=[]
+    claimed = Operation.objects.filter(_free(now), pk=operation_id).update(
+        state=Operation.State.RUNNING, lease_until=now + LEASE, steps=[], attempts=F("attempts") + 1, problem=""
     )
     if not claimed:
         return
     operation = Operation.objects.select_related("created_by").get(pk=operation_id)
     try:
         result = work(operation)
-    except ServiceError as error:
+    except (NotYet, EgressTransient, ForgeTransient, GitTransient) as error:
+        _try_again(operation, error)
+    except (ServiceError, EgressError, ForgeError, GitError) as error:
         _finish(operation, Operation.State.FAILED, problem=str(error), result={"code": error.code})
     except Exception:
         _finish(operation, Operation.State.FAILED, problem=_("Flotilla failed at this; its log says why."))
         raise
     else:
         _finish(operation, Operation.State.DONE, result=result)
+
+
+def _try_again(operation: Operation, error: NotYet | EgressError | ForgeError | GitError) -> None:
+    """Back into the queue for some seconds, longer each time; after the last attempt it has failed."""
+    if operation.attempts >= MOST_ATTEMPTS:
+        _finish(operation, Operation.State.FAILED, problem=str(error), result={"code": error.code})
+        return
+    pause = timedelta(seconds=2**operation.attempts)
+    Operation.objects.filter(pk=operation.pk, state=Operation.State.RUNNING).update(
+        state=Operation.State.QUEUED, lease_until=timezone.now() + pause, problem=mask(str(error))
+    )
+    nudge("run_operation", operation.pk, seconds=pause.total_seconds() + 0.5)
 
 
 def _finish(operation: Operation, state: str, *, problem: str = "", result: dict[str, object] | None = None) -> None:

@@ -20,7 +20,7 @@ from clusters_app.repo.tree import MemoryTree, Tree
 from .audit import Actor, record
 from .authorship import FLOTILLA
 from .branches import push_our_branch
-from .errors import ServiceError
+from .errors import NotYet, ServiceError
 from .nudges import nudge
 from .operations import actor_of_operation, start_operation
 from .outside import policy
@@ -97,6 +97,8 @@ def open_scaffold(operation: Operation) -> dict[str, Any]:
     branch = f"flotilla/scaffold-{operation.pk}"
     push_our_branch(repository=repository, mirror=mirror, branch=branch, head=head, mark=TITLE)
     with forge_of(repository) as forge:
+        if forge.repository().is_empty:
+            raise NotYet("scaffold.forge-lags", _("The forge has not noticed the first commit yet."))
         draft = Draft(
             key=branch,
             head=branch,

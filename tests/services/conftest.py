@@ -32,7 +32,7 @@ def installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[li
         cached.cache_clear()
     sent: list[tuple[str, tuple[object, ...]]] = []
 
-    def note(task: str, *arguments: object) -> None:
+    def note(task: str, *arguments: object, seconds: float = 0) -> None:
         assert task in QUEUES
         sent.append((task, arguments))
 
