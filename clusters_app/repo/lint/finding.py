@@ -35,8 +35,8 @@ class Finding:
 
     @property
     def link(self) -> str:
-        """The rule's own page, relative to the documentation."""
-        return f"rules/{self.id}"
+        """Where the rule is explained, from the root of the project."""
+        return f"docs/rules.md#{self.id.lower()}"
 
 
 @dataclass(frozen=True, slots=True)

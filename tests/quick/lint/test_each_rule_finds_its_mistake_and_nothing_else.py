@@ -298,6 +298,15 @@ def test_every_rule_has_a_failing_tree() -> None:
     assert {case.partition("-")[0] for case in FAILING} == {rule.id for rule in RULES}
 
 
+def test_every_rule_is_explained_where_its_findings_point() -> None:
+    page = (Path(__file__).parents[3] / "docs/rules.md").read_text()
+    explained = [line.removeprefix("## ") for line in page.splitlines() if line.startswith("## ")]
+    assert explained[:-1] == [rule.id for rule in RULES]
+    assert all(f": {rule.title}." in page for rule in RULES)
+    finding = lint(made({**PROD, "clusters/prod/apps.yaml": ks("apps", "./gone")}))[0]
+    assert finding.link == "docs/rules.md#pth001"
+
+
 def test_a_finding_says_what_and_how_to_mend_it() -> None:
     finding = lint(made({**PROD, "clusters/prod/apps.yaml": ks("apps", "./gone")}))[0]
     assert finding.message == "Kustomization/flux-system/apps follows ./gone, which is not there"
