@@ -9,41 +9,38 @@ from clusters_app.models import Cluster, ClusterStatus, FluxObject, KindCount
 
 def store_counts(cluster: Cluster) -> None:
     """The roll-up, from the rows as they now are: a fixed number of queries."""
-    rows = list(
-        FluxObject.objects.filter(cluster=cluster, gone_at=None).values_list(
-            "kind", "health", "control", "caused_by", "settled_health", "heartbeat"
-        )
-    )
+    rows = list(FluxObject.objects.filter(cluster=cluster, gone_at=None).defer("memory", "notices"))
     KindCount.objects.filter(cluster=cluster).delete()
     KindCount.objects.bulk_create(
         KindCount(cluster=cluster, kind=kind, health=health, control=control, count=count)
-        for (kind, health, control), count in Counter(row[:3] for row in rows).items()
+        for (kind, health, control), count in Counter((row.kind, row.health, row.control) for row in rows).items()
     )
-    counts = Counter(_standing(*row[1:]) for row in rows)
-    root = (
-        FluxObject.objects.filter(cluster=cluster, gone_at=None, caused_by="", health__in=BROKEN)
-        .exclude(control=Control.SUSPENDED)
-        .order_by("failing_since")
-        .first()
-    )
+    present = {str(row) for row in rows}
+    standings = {row: _standing(row, is_blocked=row.caused_by in present) for row in rows}
+    counts = Counter(standings.values())
+    roots = [row for row, standing in standings.items() if standing == "failing" and row.health in BROKEN]
+    root = min(roots, key=lambda row: row.failing_since or row.changed_at, default=None)
     ClusterStatus.objects.filter(pk=cluster.pk).update(
         counts={**counts, "total": len(rows)},
-        health=_worst(row[4] for row in rows),
+        health=_worst(row.settled_health for row in rows),
         cause=root.explain_cause or root.message if root else "",
         cause_object=str(root) if root else "",
     )
 
 
-def _standing(health: str, control: str, caused_by: str, _settled: str, heartbeat: str) -> str:
-    """In which of the board's counts an object stands: blocked ones wait, and are counted once under their root."""
-    if control == Control.SUSPENDED:
+def _standing(row: FluxObject, *, is_blocked: bool) -> str:
+    """In which of the board's counts an object stands: blocked ones wait, and are counted once under their root.
+
+    What waits for an object that does not exist is the nearest thing to a root that there is.
+    """
+    if row.control == Control.SUSPENDED:
         return "suspended"
-    if control == Control.ORPHANED or heartbeat != "Live":
+    if row.control == Control.ORPHANED or row.heartbeat != "Live":
         return "unseen"
-    if health in {Health.READY, Health.STATIC}:
+    if row.health in {Health.READY, Health.STATIC}:
         return "ready"
-    if health in BROKEN | {Health.DEGRADED}:
-        return "waiting" if caused_by else "failing"
+    if row.health in BROKEN | {Health.DEGRADED}:
+        return "waiting" if is_blocked else "failing"
     return "waiting"
 
 

@@ -261,7 +261,9 @@ def _store_status(
 ) -> None:
     status = cluster.status
     connection = observation.connection
-    errors = [found.error for found in observation.lists.values() if found.error] + [observation.heartbeat_error]
+    # A kind that is not installed carries an error too, and is none.
+    unread = [found.error for found in observation.lists.values() if found.state in {"failed", "forbidden"}]
+    errors = [*unread, observation.heartbeat_error]
     first = next((error for error in errors if error), None)
     ClusterStatus.objects.filter(pk=cluster.pk).update(
         connection=connection,
