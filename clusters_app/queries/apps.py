@@ -1,6 +1,7 @@
 """Apps as a matrix: rows apps, columns environments in order, gaps between neighbours. A fixed number of queries."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -17,6 +18,9 @@ from .visible import (
 )
 
 State = AppOnCluster.State
+
+#: "differs" may be promoted; "moving" has a promotion that is open or rolling out; "absent" is in one of them alone.
+GAP_KINDS = ("same", "differs", "moving", "failed", "absent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +55,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """What lies between two neighbouring environments of an app.
-
-    `kind`: "same", "differs" (may be promoted), "moving" (a promotion is open or rolling out), "failed", "absent".
-    """
+    """What lies between two neighbouring environments of an app: one of GAP_KINDS."""
 
     source: Environment
     target: Environment
@@ -71,8 +72,11 @@ class AppRow:
 
 @dataclass(frozen=True, slots=True)
 class AppMatrix:
+    """`gaps`: how many apps have a gap of each kind, also those that a filter hides."""
+
     environments: tuple[Environment, ...]
     rows: tuple[AppRow, ...]
+    gaps: Mapping[str, int]
 
 
 def app_matrix(user: Person, now: datetime, *, text: str = "", only: str = "", app: App | None = None) -> AppMatrix:
@@ -86,7 +90,9 @@ def app_matrix(user: Person, now: datetime, *, text: str = "", only: str = "", a
     moving = _moving(user)
     rows = [_row(each, environments, cells, moving) for each in apps]
     kept = [row for row in rows if not only or any(gap.kind == only for gap in row.gaps)]
-    return AppMatrix(tuple(environments), tuple(kept))
+    kinds = Counter(kind for row in rows for kind in {gap.kind for gap in row.gaps})
+    gaps = {kind: kinds[kind] for kind in GAP_KINDS}
+    return AppMatrix(tuple(environments), tuple(kept), gaps)
 
 
 def _cell(stage: AppStage, now: datetime) -> Cell:

@@ -69,8 +69,10 @@ class EnvironmentGroup:
         return sum((row.counts for row in self.rows), Counts())
 
     @property
-    def heads(self) -> tuple[str, ...]:
-        return tuple(sorted({row.cluster.repository.head for row in self.rows if row.cluster.repository.head}))
+    def heads(self) -> tuple[tuple[str, datetime | None], ...]:
+        """Head and its time of each repository that these clusters follow."""
+        followed = {row.cluster.repository.pk: row.cluster.repository for row in self.rows}
+        return tuple(sorted((each.head, each.head_at) for each in followed.values() if each.head))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from django.utils.translation import gettext as _
+
 from .visible import (
     Person,
     apps_visible_to,
@@ -31,9 +33,9 @@ def search(user: Person, text: str) -> list[Hit]:
     promotions = promotions_visible_to(user).filter(slot__icontains=text)[:MOST]
     objects = objects_visible_to(user).filter(name__icontains=text, gone_at=None)[:MOST]
     return [
-        *(Hit("cluster", row.name, row.environment.name, row.get_absolute_url()) for row in clusters),
-        *(Hit("app", row.name, row.repository.name, row.get_absolute_url()) for row in apps),
-        *(Hit("repository", row.name, row.url, row.get_absolute_url()) for row in repositories),
-        *(Hit("promotion", str(row), row.get_state_display(), row.get_absolute_url()) for row in promotions),
-        *(Hit("object", str(row), row.cluster.name, row.get_absolute_url()) for row in objects),
+        *(Hit(_("cluster"), row.name, row.environment.name, row.get_absolute_url()) for row in clusters),
+        *(Hit(_("app"), row.name, row.repository.name, row.get_absolute_url()) for row in apps),
+        *(Hit(_("repository"), row.name, row.url, row.get_absolute_url()) for row in repositories),
+        *(Hit(_("promotion"), str(row), row.get_state_display(), row.get_absolute_url()) for row in promotions),
+        *(Hit(_("object"), str(row), row.cluster.name, row.get_absolute_url()) for row in objects),
     ]

@@ -12,15 +12,14 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from clusters_app.flux.freshness import Freshness
 from clusters_app.flux.revisions import short as short_revision
 from clusters_app.flux.verdicts import BROKEN, Control
-from clusters_app.models import AppOnCluster, FluxObject, Operation, Promotion, PromotionTarget
-from clusters_app.queries.apps import AppRow, Cell
+from clusters_app.models import AppOnCluster, FluxObject, GateResult, Operation, Promotion, PromotionTarget
+from clusters_app.queries.apps import AppMatrix, AppRow, Cell
 from clusters_app.queries.fleet import ClusterRow, Counts
 from clusters_app.web.words import (
     APP_LOOKS,
@@ -29,6 +28,7 @@ from clusters_app.web.words import (
     PROMOTION_LOOKS,
     STANDING_LOOKS,
     TARGET_LOOKS,
+    age_text,
     promotion_steps,
     standing_text,
 )
@@ -58,22 +58,47 @@ def sha(commit: str) -> str:
 
 
 @register.filter
-def age(at: datetime | None, now: datetime | None = None) -> SafeString | str:
-    """How long ago, in one unit, with the moment in the viewer's zone in the title. Never negative: clocks differ."""
+def age(at: datetime | None, now: datetime) -> SafeString | str:
+    """How long something lasts or has been known, in one short unit, with the moment in the title."""
     if at is None:
         return _("never")
-    now = now or timezone.now()
-    seconds = (now - at).total_seconds()
-    if seconds < 1:
-        text = _("just now")
-    elif seconds < 60:
-        text = _("%(seconds)d s") % {"seconds": seconds}
-    else:
-        text = timesince(at, now, depth=1)
-    exact = timezone.localtime(at)
-    return format_html(
-        '<time datetime="{}" title="{}">{}</time>', at.isoformat(), exact.strftime("%Y-%m-%d %H:%M:%S %Z"), text
-    )
+    return _timed(at, age_text(at, now) or _("now"))
+
+
+@register.filter
+def ago(at: datetime | None, now: datetime) -> SafeString | str:
+    """When something happened, told from now, with the moment in the viewer's zone in the title."""
+    if at is None:
+        return _("never")
+    text = age_text(at, now)
+    return _timed(at, _("%(age)s ago") % {"age": text} if text else _("just now"))
+
+
+def _timed(at: datetime, text: str) -> SafeString:
+    exact = timezone.localtime(at).strftime("%Y-%m-%d %H:%M:%S %Z")
+    return format_html('<time datetime="{}" title="{}">{}</time>', at.isoformat(), exact, text)
+
+
+@register.filter
+def clock(at: datetime | None) -> SafeString | str:
+    """The hour in the viewer's zone, with the day before it unless it is today."""
+    if at is None:
+        return ""
+    local = timezone.localtime(at)
+    is_today = local.date() == timezone.localdate()
+    return _timed(at, local.strftime("%H:%M" if is_today else "%Y-%m-%d %H:%M"))
+
+
+@register.filter
+def version(text: str) -> str:
+    """A version of Kubernetes without its v, as the mind reads it."""
+    return text.removeprefix("v")
+
+
+@register.filter
+def controller(lease: str) -> str:
+    """A controller by the name of its Lease."""
+    return lease.removesuffix("-leader-election")
 
 
 @register.inclusion_tag("partials/verdict.html")
@@ -180,15 +205,15 @@ def counts_text(counts: Counts) -> str:
     )
 
 
-@register.simple_tag
-def root_cause(row: ClusterRow) -> SafeString | str:
+@register.inclusion_tag("partials/root_cause.html")
+def root_cause(row: ClusterRow) -> dict[str, Any]:
     """The one cause behind a cluster's state: of the connection first, then of the oldest failing object."""
     status = row.status
-    if status.problem and not row.is_live:
-        return status.problem
-    if status.cause_object:
-        return format_html("<code>{}</code>: {}", status.cause_object, status.cause)
-    return status.problem
+    if status.problem and (not row.is_live or not status.cause_object):
+        return {"text": status.problem}
+    kind, _slash, rest = status.cause_object.partition("/")
+    name = rest.rpartition("/")[2]
+    return {"object": f"{kind}/{name}" if name else "", "whole": status.cause_object, "text": status.cause}
 
 
 @register.filter
@@ -217,6 +242,16 @@ def promotion_look(state: str) -> str:
 
 
 @register.filter
+def promotion_words(state: str) -> str:
+    return str(Promotion.State(state).label)
+
+
+@register.simple_tag
+def gates_passed(gates: list[GateResult]) -> str:
+    return _("%(passed)d of %(all)d passed") % {"passed": sum(gate.passed for gate in gates), "all": len(gates)}
+
+
+@register.filter
 def moment(text: str) -> datetime | None:
     """A stored RFC 3339 text as a time."""
     return parse_datetime(text)
@@ -242,9 +277,9 @@ def copyable(text: str) -> dict[str, Any]:
 
 
 @register.filter
-def cells_and_gaps(row: AppRow) -> list[tuple[Any, Any]]:
-    """Each cell with the gap before it; the first has none."""
-    return list(zip(row.cells, (None, *row.gaps), strict=True))
+def cells_and_gaps(matrix: AppMatrix, row: AppRow) -> list[tuple[Any, Any, Any]]:
+    """(environment, cell, the gap before it) for each environment; the first has no gap."""
+    return list(zip(matrix.environments, row.cells, (None, *row.gaps), strict=True))
 
 
 @register.simple_tag
@@ -256,6 +291,8 @@ def app_cell_text(cell: Cell) -> str:
         return _("no cluster registered")
     if len(cell.pips) == 1:
         return _("live") if cell.is_live else str(AppOnCluster.State(cell.pips[0].state).label)
+    if cell.is_live:
+        return _("live on %(all)d") % {"all": len(cell.pips)}
     return _("live on %(live)d of %(all)d") % {"live": cell.live, "all": len(cell.pips)}
 
 

@@ -24,8 +24,8 @@ def page_context(request: HttpRequest) -> dict[str, Any]:
 def _navigation(request: HttpRequest) -> list[dict[str, Any]]:
     user = request.user
     entries = [
-        ("fleet", _("Fleet"), ("fleet", "cluster"), True, 0),
-        ("problems", _("Problems"), ("problems", "object"), True, count_of_problems(user)),
+        ("fleet", _("Fleet"), ("fleet", "cluster", "object"), True, 0),
+        ("problems", _("Problems"), ("problems",), True, count_of_problems(user)),
         ("apps", _("Apps"), ("app", "promote"), True, 0),
         ("promotions", _("Promotions"), ("promotion",), True, 0),
         ("repositories", _("Repositories"), ("repositor", "scaffold", "review"), True, 0),

@@ -1,9 +1,8 @@
 """States in words and looks: one place decides which of the five signs a state wears."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -34,6 +33,9 @@ HEALTH_LOOKS = {
     "Stalled": "failing",
     "Unknown": "unseen",
 }
+
+#: Looks in the order in which a person wants to see them.
+WORST_FIRST = ("failing", "warning", "waiting", "unseen", "none", "held", "ready")
 
 _App = AppOnCluster.State
 APP_LOOKS: dict[str, str] = {
@@ -87,13 +89,27 @@ STANDING_WORDS = {
 }
 
 
+_UNITS = (
+    (timedelta(days=1), gettext_lazy("%(count)d d")),
+    (timedelta(hours=1), gettext_lazy("%(count)d h")),
+    (timedelta(minutes=1), gettext_lazy("%(count)d min")),
+    (timedelta(seconds=1), gettext_lazy("%(count)d s")),
+)
+
+
+def age_text(at: datetime, now: datetime) -> str:
+    """How long ago, in one short unit; empty under a second, also when it lies ahead, since clocks differ."""
+    age = now - at
+    return next((text % {"count": age // unit} for unit, text in _UNITS if age >= unit), "")
+
+
 def standing_text(row: ClusterRow, now: datetime) -> str:
     """The word for a cluster's standing, with how long it has not been seen or how many are suspended."""
     seen = row.status.observed_at
     if row.standing in {"lost", "stale"} and seen is not None:
         return _("%(standing)s for %(time)s") % {
             "standing": STANDING_WORDS[row.standing],
-            "time": timesince(seen, now, depth=1),
+            "time": age_text(seen, now),
         }
     if row.standing == "suspended":
         return _("Ready, %(count)d suspended") % {"count": row.counts.suspended}
@@ -108,7 +124,16 @@ OPERATION_WORDS = {
     "review.close": gettext_lazy("Closing %(subject)s"),
 }
 
-_ENDED = {_Promotion.NO_CHANGE, _Promotion.SUPERSEDED, _Promotion.ABORTED, _Promotion.CLOSED, _Promotion.OVERTAKEN}
+#: States in which the line stands still and says why, instead of going on.
+_STOPPED = {
+    _Promotion.FAILED,
+    _Promotion.CONFLICT,
+    _Promotion.NO_CHANGE,
+    _Promotion.SUPERSEDED,
+    _Promotion.ABORTED,
+    _Promotion.CLOSED,
+    _Promotion.OVERTAKEN,
+}
 
 
 def promotion_steps(promotion: Promotion, targets: list[PromotionTarget]) -> list[dict[str, Any]]:
@@ -131,12 +156,7 @@ def promotion_steps(promotion: Promotion, targets: list[PromotionTarget]) -> lis
     for index, step in enumerate(steps):
         step["look"] = "done" if index < reached else "todo"
     if promotion.state != _Promotion.VERIFIED:
-        is_stopped = promotion.state in {
-            _Promotion.FAILED,
-            _Promotion.CONFLICT,
-            *_ENDED_BEFORE_MERGE,
-            _Promotion.OVERTAKEN,
-        }
+        is_stopped = promotion.state in _STOPPED
         steps[reached]["look"] = "stopped" if is_stopped else "now"
         if is_stopped:
             steps[reached]["label"] = str(promotion.get_state_display())

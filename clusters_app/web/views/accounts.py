@@ -49,7 +49,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
 
 
 def _next_url(request: HttpRequest) -> str:
-    wanted = request.GET.get("next", "")
+    wanted = request.POST.get("next") or request.GET.get("next", "")
     is_ours = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
     return wanted if is_ours else reverse("fleet")
 
@@ -75,7 +75,7 @@ def sign_out(request: HttpRequest) -> HttpResponse:
 def account(request: HttpRequest) -> HttpResponse:
     """Password, theme and language of the signed-in person."""
     if theme := request.POST.get("theme"):
-        response = redirect("account")
+        response = HttpResponseRedirect(_next_url(request))
         response.set_cookie("theme", theme, max_age=YEAR, samesite="Lax", secure=request.is_secure())
         return response
     form = PasswordForm(request.POST or None)

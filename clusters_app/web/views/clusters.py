@@ -9,8 +9,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from clusters_app.access import actor_of
+from clusters_app.flux.verdicts import Control
 from clusters_app.kube.manifest import read_role_manifest, token_command
-from clusters_app.models import Environment, Repository, StatusChange
+from clusters_app.models import Environment, FluxObject, Repository, StatusChange
 from clusters_app.queries import can, environments_where, objects_visible_to, repositories_visible_to
 from clusters_app.queries.fleet import cluster_row
 from clusters_app.secret import Secret
@@ -18,6 +19,7 @@ from clusters_app.services import clusters
 from clusters_app.services.errors import ServiceError
 from clusters_app.web.access import cluster_for, cluster_for_reading
 from clusters_app.web.forms import show_refusal
+from clusters_app.web.words import HEALTH_LOOKS, WORST_FIRST
 
 
 class RegisterForm(forms.Form):
@@ -32,18 +34,21 @@ class RegisterForm(forms.Form):
         help_text=gettext_lazy("The directory of the repository that this cluster follows, e.g. clusters/prod/prod-a"),
     )
     server = forms.CharField(
-        label=gettext_lazy("API server"), max_length=500, required=False, help_text="https://10.0.0.1:6443"
+        label=gettext_lazy("API server"),
+        max_length=500,
+        required=False,
+        widget=forms.TextInput(attrs={"placeholder": "https://10.0.0.1:6443"}),
     )
     ca_pem = forms.CharField(
-        label=gettext_lazy("Its certificate authority (PEM)"), required=False, widget=forms.Textarea
+        label=gettext_lazy("Its certificate authority (PEM)"), required=False, widget=forms.Textarea(attrs={"rows": 5})
     )
     token = forms.CharField(
         label=gettext_lazy("Token of the read role"), required=False, widget=forms.Textarea(attrs={"rows": 3})
     )
     kubeconfig = forms.CharField(
-        label=gettext_lazy("Or a kubeconfig that holds all three"), required=False, widget=forms.Textarea
+        label=gettext_lazy("Kubeconfig"), required=False, widget=forms.Textarea(attrs={"rows": 8})
     )
-    context = forms.CharField(label=gettext_lazy("Context of the kubeconfig"), max_length=300, required=False)
+    context = forms.CharField(label=gettext_lazy("Context"), max_length=300, required=False)
     accept_reason = forms.CharField(
         label=gettext_lazy("Accept a token that may do too much, because"),
         max_length=200,
@@ -84,12 +89,12 @@ def manifest(request: HttpRequest) -> HttpResponse:
 def cluster(request: HttpRequest, name: str) -> HttpResponse:
     now = timezone.now()
     found = cluster_for_reading(request, name)
-    objects = objects_visible_to(request.user).filter(cluster=found).order_by("kind", "namespace", "name")
+    objects = objects_visible_to(request.user).filter(cluster=found)
     context = {
         "row": cluster_row(found, now),
         "cluster": found,
         "status": found.status,
-        "objects": objects,
+        "objects": sorted(objects, key=_worst_first),
         "readings": found.readings.order_by("kind"),
         "changes": StatusChange.objects.filter(object__cluster=found).select_related("object", "object__cluster")[:30],
         "apps": found.apps_here.select_related("stage__app").order_by("stage__app__name"),
@@ -99,6 +104,11 @@ def cluster(request: HttpRequest, name: str) -> HttpResponse:
     }
     template = "cluster.html#live" if request.htmx else "cluster.html"  # type: ignore[attr-defined]
     return render(request, template, context)
+
+
+def _worst_first(row: FluxObject) -> tuple[bool, int, str, str, str]:
+    look = "held" if row.control == Control.SUSPENDED else HEALTH_LOOKS.get(row.health, "none")
+    return row.gone_at is not None, WORST_FIRST.index(look), row.kind, row.namespace, row.name
 
 
 def refresh(request: HttpRequest, name: str) -> HttpResponse:

@@ -1,7 +1,5 @@
 """Repositories: adding one, what the graph found in it, scaffolding, and reviews of the `local` forge."""
 
-import json
-
 from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -11,8 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from clusters_app.access import actor_of
-from clusters_app.ingest import IngestError, json_object
-from clusters_app.models import AppStage, Environment, LocalPullRequest, Promotion, Repository
+from clusters_app.models import AppStage, LocalPullRequest, Promotion
 from clusters_app.queries import can, clusters_visible_to, repositories_visible_to
 from clusters_app.secret import Secret
 from clusters_app.services import repositories as services
@@ -20,6 +17,7 @@ from clusters_app.services import reviews, scaffolding
 from clusters_app.services.errors import ServiceError
 from clusters_app.web.access import repository_for_reading
 from clusters_app.web.forms import show_refusal
+from clusters_app.web.scaffold_form import ScaffoldForm, answers_of, first_lines
 
 
 class AddForm(forms.Form):
@@ -40,7 +38,7 @@ class AddForm(forms.Form):
     ca_pem = forms.CharField(
         label=gettext_lazy("Certificate authority of the host (PEM), when it is a private one"),
         required=False,
-        widget=forms.Textarea,
+        widget=forms.Textarea(attrs={"rows": 5}),
     )
 
 
@@ -90,55 +88,30 @@ def refresh(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def scaffold(request: HttpRequest, name: str) -> HttpResponse:
-    """The form with the tree beside it; POST opens the pull request. The answers are one JSON text."""
+    """The questions with the tree beside them; POST opens the pull request."""
     found = repository_for_reading(request, name)
-    if request.method == "POST":
+    form = ScaffoldForm(request.POST or None, initial=first_lines(found))
+    if request.method == "POST" and form.is_valid():
         try:
-            answers = _answers(request)
+            answers = answers_of(request.POST)
             operation = scaffolding.scaffold_repository(repository=found, answers=answers, actor=actor_of(request))
         except ServiceError as error:
-            context = _scaffold_context(found, request.POST.get("answers", ""))
-            return render(request, "scaffold.html", {**context, "error": error}, status=422)
-        return redirect(operation)
-    return render(request, "scaffold.html", _scaffold_context(found, json.dumps(default_answers(found), indent=2)))
+            show_refusal(form, error)
+        else:
+            return redirect(operation)
+    context = {"repository": found, "form": form}
+    return render(request, "scaffold.html", context, status=422 if form.errors else 200)
 
 
 def scaffold_preview(request: HttpRequest, name: str) -> HttpResponse:
     """The tree and each file's text for the answers as they are now."""
     found = repository_for_reading(request, name)
     try:
-        preview = scaffolding.preview_scaffold(repository=found, answers=_answers(request))
+        preview = scaffolding.preview_scaffold(repository=found, answers=answers_of(request.POST))
     except ServiceError as error:
-        return render(request, "partials/scaffold_preview.html", {"error": error}, status=200)
+        return render(request, "partials/scaffold_preview.html", {"error": error})
     files = [{"path": path, "text": data.decode(errors="replace")} for path, data in sorted(preview.plan.files.items())]
     return render(request, "partials/scaffold_preview.html", {"preview": preview, "files": files})
-
-
-def _answers(request: HttpRequest) -> dict[str, object]:
-    try:
-        return json_object(request.POST.get("answers", "").encode())  # type: ignore[return-value]
-    except IngestError as error:
-        raise ServiceError(
-            "scaffold.answers", _("The answers are not JSON: %(why)s") % {"why": error}, field="answers"
-        ) from error
-
-
-def _scaffold_context(found: Repository, answers: str) -> dict[str, object]:
-    return {"repository": found, "answers": answers}
-
-
-def default_answers(found: Repository) -> dict[str, object]:
-    """What the form starts with: the environments and clusters that there are, or dev, staging and prod."""
-    names = list(Environment.objects.values_list("name", flat=True)) or ["dev", "staging", "prod"]
-    registered = [
-        {"name": cluster.name, "environment": cluster.environment.name, "path": cluster.sync_path}
-        for cluster in found.clusters.select_related("environment")
-    ]
-    return {
-        "environments": [{"name": name} for name in names],
-        "clusters": registered or [{"name": name, "environment": name} for name in names],
-        "apps": [{"name": "web", "version": "1.0.0", "image": {"name": "registry.example/web"}}],
-    }
 
 
 def review(request: HttpRequest, name: str, number: int) -> HttpResponse:

@@ -48,10 +48,18 @@ def environments(request: HttpRequest) -> HttpResponse:
             show_refusal(form, error)
         else:
             messages.error(request, str(error))
+    context = {"form": form, "environments": _with_earlier_order()}
+    return render(request, "environments.html", context, status=422 if form.errors else 200)
+
+
+def _with_earlier_order() -> list[tuple[Environment, list[str]]]:
+    """Each environment with the whole order that would put it one place earlier; the first has none."""
     rows = list(Environment.objects.prefetch_related("clusters"))
-    return render(
-        request, "environments.html", {"form": form, "environments": rows}, status=422 if form.errors else 200
-    )
+    names = [row.name for row in rows]
+    return [
+        (row, [*names[: at - 1], names[at], names[at - 1], *names[at + 1 :]] if at else [])
+        for at, row in enumerate(rows)
+    ]
 
 
 def remove_environment(request: HttpRequest, name: str) -> HttpResponse:
