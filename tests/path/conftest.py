@@ -18,7 +18,10 @@ from .world import CLUSTERS, CONTROLLERS, World, push_chart
 def world(
     request: pytest.FixtureRequest, gitea: Gitea, registry: Registry, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[World]:
-    """Fresh clusters and a fresh product for each database; the forge and the registry serve both."""
+    """Fresh clusters and a fresh product for each telling; the forge and the registry serve all of them.
+
+    "browser", which the story in a browser asks for, is told on SQLite.
+    """
     database: str = request.param
     folder = tmp_path_factory.mktemp(f"path-{database}")
     database_url = ""
