@@ -1,11 +1,12 @@
-"""Which part of the product answers which path. Who may use it is said in `clusters_app/access.py`."""
+"""Which part of the product answers which path. Who may use it is said in `clusters_app/access/table.py`."""
 
 from importlib.util import find_spec
 
-from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, URLResolver, include, path
 from django.views.decorators.http import require_safe
+
+from clusters_app import admin
 
 
 @require_safe

@@ -1,25 +1,27 @@
-"""What every API view shares: who acts, ETags, cursors, and answers kept under an Idempotency-Key."""
+"""What every API view shares: how it is called, who acts, and what of a request is read."""
 
-import base64
-import hashlib
-import json
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Any
 
-from django.db import IntegrityError
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
+from django.utils.translation import gettext as _
+from rest_framework import exceptions, serializers
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
+from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
-from clusters_app.access import actor_of
-from clusters_app.models import APIToken, IdempotencyKey
+from clusters_app.access import actor_of, may
+from clusters_app.models import APIToken, Environment, Operation
 from clusters_app.services.audit import Actor
 from clusters_app.services.errors import ServiceError
 
-PAGE, LONGEST_PAGE = 100, 500
+from .body import JSONBody
+from .etags import add_etag
+from .schema import Described
 
 
 class TokenAuthentication(BaseAuthentication):
@@ -34,91 +36,106 @@ class TokenAuthentication(BaseAuthentication):
         return "Bearer"
 
 
+class CSRFRefused(exceptions.PermissionDenied):
+    default_code = "csrf"
+
+
+class CookieSession(SessionAuthentication):
+    """The session of the pages; what it writes needs the CSRF token, because browsers send cookies by themselves."""
+
+    def enforce_csrf(self, request: Any) -> None:
+        try:
+            super().enforce_csrf(request)
+        except exceptions.PermissionDenied as error:
+            raise CSRFRefused(_("Send the CSRF token as X-CSRFToken, or use an API token.")) from error
+
+
+class OneFormat(BaseContentNegotiation):
+    """Each address has one format, so `Accept` is not read (RFC 9110 section 12.4.1 allows it)."""
+
+    def select_parser(self, request: Request, parsers: Any) -> Any:
+        wanted = (request.content_type or "").partition(";")[0].strip().lower()
+        return next((parser for parser in parsers if parser.media_type == wanted), None)
+
+    def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:
+        del request, format_suffix
+        return renderers[0], renderers[0].media_type
+
+
+class Strict(serializers.Serializer[Any]):
+    """What a request carries. Unknown fields are mistakes, not noise."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, Mapping) and (unknown := sorted(set(data) - set(self.fields))):
+            raise serializers.ValidationError({unknown[0]: [_("Unknown field.")]})
+        return super().to_internal_value(data)
+
+
 class View(APIView):
     """Tokens and sessions; the access table has decided before this runs."""
 
-    authentication_classes = (TokenAuthentication, SessionAuthentication)
+    authentication_classes = (TokenAuthentication, CookieSession)
+    parser_classes = (JSONBody,)
+    content_negotiation_class = OneFormat
+    schema = Described()
 
     @property
     def actor(self) -> Actor:
         return actor_of(self.request._request)
 
+    @property
+    def person(self) -> User:
+        assert isinstance(self.request.user, User)
+        return self.request.user
+
+    @property
+    def token(self) -> APIToken | None:
+        token: APIToken | None = getattr(self.request._request, "api_token", None)
+        return token
+
+    def may(self, verb: str, environment: Environment | None = None) -> bool:
+        return may(self.request._request, verb, environment)
+
+    def require(self, verb: str, environment: Environment | None) -> None:
+        """PermissionDenied unless this request may do this there. What may not be seen was a 404 before."""
+        if not self.may(verb, environment):
+            raise PermissionDenied
+
+    def asked(self, shape: type[Strict]) -> dict[str, Any]:
+        """The query parameters. Of one that is not a list and is repeated, the last counts."""
+        query = self.request.query_params
+        lists = {name for name, field in shape().fields.items() if isinstance(field, serializers.ListField)}
+        return _valid(shape, {name: query.getlist(name) if name in lists else query[name] for name in query})
+
+    def body(self, shape: type[Strict]) -> dict[str, Any]:
+        return _valid(shape, self.request.data)
+
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        """ETag on every successful read; 304 when the caller has it."""
-        response = super().finalize_response(request, response, *args, **kwargs)
-        if request.method in {"GET", "HEAD"} and response.status_code == 200 and hasattr(response, "data"):
-            content = json.dumps(response.data, sort_keys=True, default=str).encode()
-            response["ETag"] = etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
-            if etag in request.headers.get("If-None-Match", ""):
-                response.status_code, response.data = 304, None
-        return response
-
-    def once(self, request: Request, work: Callable[[], Response]) -> Response:
-        """Do the work once for an `Idempotency-Key`: a repeated request gets the first answer and does nothing.
-
-        Raises ServiceError when the key was used for another request, or its first one is still being worked on.
-        """
-        key = request.headers.get("Idempotency-Key", "")
-        if not key:
-            return work()
-        digest = hashlib.sha256(
-            json.dumps([request.path, request.data], sort_keys=True, default=str).encode()
-        ).hexdigest()
-        try:
-            row = IdempotencyKey.objects.create(user=request.user, key=key[:200], request_digest=digest)
-        except IntegrityError:
-            return _answer_given(request, key[:200], digest)
-        try:
-            response = work()
-        except BaseException:
-            row.delete()
-            raise
-        row.status, row.body = response.status_code, json.loads(json.dumps(response.data, default=str))
-        row.save(update_fields=["status", "body"])
-        return response
-
-    def page(self, request: Request, found: QuerySet[Any], serializer: type[BaseSerializer[Any]]) -> Response:
-        """One page in order of `pk`, falling, with the cursor of the next: `{"items": […], "next": "…" | null}`."""
-        size = _size(request)
-        if cursor := request.query_params.get("cursor"):
-            found = found.filter(pk__lt=_position(cursor))
-        rows: list[Model] = list(found.order_by("-pk")[: size + 1])
-        more = len(rows) > size
-        rows = rows[:size]
-        following = base64.urlsafe_b64encode(str(rows[-1].pk).encode()).decode() if more else None
-        return Response({"items": _only(request, serializer(rows, many=True).data), "next": following})
-
-    def everything(self, request: Request, items: Any) -> Response:
-        """A short list that needs no paging, in the same shape as a page."""
-        return Response({"items": _only(request, list(items)), "next": None})
+        return add_etag(request, super().finalize_response(request, response, *args, **kwargs))
 
 
-def _answer_given(request: Request, key: str, digest: str) -> Response:
-    row = IdempotencyKey.objects.filter(user=request.user, key=key).first()
-    if row is None or row.status is None:
-        raise ServiceError("idempotency.in-progress", "The first request with this key is still being worked on.")
-    if row.request_digest != digest:
-        raise ServiceError("idempotency.reused", "This Idempotency-Key was used for another request.")
-    response = Response(row.body, status=row.status)
-    response["Idempotent-Replayed"] = "true"
+def _valid(shape: type[Strict], data: Any) -> dict[str, Any]:
+    found = shape(data=data)
+    found.is_valid(raise_exception=True)
+    return dict(found.validated_data)
+
+
+def accepted(operation: Operation) -> Response:
+    """202: a worker does it, and the operation tells how far it is."""
+    from .operations import OperationShape
+
+    response = Response(OperationShape(operation).data, status=202)
+    response["Location"] = f"/api/v1/operations/{operation.pk}"
     return response
 
 
-def _size(request: Request) -> int:
-    text = request.query_params.get("limit", "")
-    if text and not text.isdecimal():
-        raise ServiceError("invalid", "limit is a number.", field="limit")
-    return min(max(int(text or PAGE), 1), LONGEST_PAGE)
-
-
-def _position(cursor: str) -> int:
-    try:
-        return int(base64.urlsafe_b64decode(cursor.encode()))
-    except ValueError as error:
-        raise ServiceError("invalid", "This cursor was not made here.", field="cursor") from error
-
-
-def _only(request: Request, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """`?fields=name,health` leaves the other fields out."""
-    fields = {name for name in request.query_params.get("fields", "").split(",") if name}
-    return [{key: value for key, value in item.items() if key in fields} for item in items] if fields else items
+def named[M: Model](found: QuerySet[M], name: str, field: str) -> M:
+    """The row that a field of a body names; a foreign one is refused in the same words as one that does not exist."""
+    row = found.filter(name=name).first()
+    if row is None:
+        raise ServiceError(
+            "not-found",
+            _("There is no %(name)s, or you may not see it.") % {"name": name},
+            field=field,
+        )
+    return row

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from clusters_app.models import APIToken, Environment, FailedAttempt, Membership, SignInLink
+from clusters_app.models import APIToken, AuditRecord, Environment, FailedAttempt, Membership, SignInLink
 from clusters_app.queries import VERBS
 
 from .audit import SYSTEM, Actor, record
@@ -82,6 +82,13 @@ def redeem_sign_in_link(*, value: str, address: str) -> User:
 
 def note_failed_attempt(*, address: str) -> None:
     FailedAttempt.objects.create(address=address, at=timezone.now())
+    # The limit above bounds these records, too.
+    record(
+        actor=Actor("anonymous", address=address),
+        verb="sign-in.refuse",
+        subject=address,
+        outcome=AuditRecord.Outcome.REFUSED,
+    )
     FailedAttempt.objects.filter(at__lt=timezone.now() - timedelta(days=1)).delete()
 
 

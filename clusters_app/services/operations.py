@@ -18,7 +18,7 @@ from clusters_app.git.errors import GitError, GitTransient
 from clusters_app.models import Credential, Operation
 from clusters_app.secret import Secret, mask
 
-from .audit import SYSTEM, Actor
+from .audit import SYSTEM, Actor, record
 from .credentials import forget_credentials, store_credential
 from .errors import NotYet, ServiceError
 from .nudges import nudge
@@ -50,6 +50,7 @@ def start_operation(
             store_credential(
                 owner_kind=Credential.Owner.OPERATION, owner_id=operation.pk, field=field, host=subject, value=value
             )
+        record(actor=actor, verb=f"{kind}.ask", subject=subject, operation=operation.pk)
         transaction.on_commit(lambda: nudge("run_operation", operation.pk))
     return operation
 

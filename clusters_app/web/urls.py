@@ -1,4 +1,4 @@
-"""Addresses of the pages. Each name has its verbs in `clusters_app/access.py`."""
+"""Addresses of the pages. Each name has its verbs in `clusters_app/access/table.py`."""
 
 from django.urls import path
 

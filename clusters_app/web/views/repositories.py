@@ -9,13 +9,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from clusters_app.access import actor_of
-from clusters_app.models import AppStage, LocalPullRequest, Promotion
+from clusters_app.models import AppStage, Promotion
 from clusters_app.queries import can, clusters_visible_to, repositories_visible_to
+from clusters_app.queries.reviews import environment_of_review, reviews_visible_to
+from clusters_app.queries.reviews import environment_of_review, reviews_visible_to
 from clusters_app.secret import Secret
 from clusters_app.services import repositories as services
 from clusters_app.services import reviews, scaffolding
 from clusters_app.services.errors import ServiceError
-from clusters_app.web.access import repository_for_reading
+from clusters_app.web.access import repository_for_reading, require, require
 from clusters_app.web.forms import show_refusal
 from clusters_app.web.scaffold_form import ScaffoldForm, answers_of, first_lines
 
@@ -72,7 +74,7 @@ def repository(request: HttpRequest, name: str) -> HttpResponse:
         "repository": found,
         "clusters": clusters_visible_to(request.user).filter(repository=found),
         "stages": stages.order_by("app__name", "environment__position"),
-        "reviews": found.local_pull_requests.all()[:20],
+        "reviews": reviews_visible_to(request.user, found)[:20],
         "may_edit": can(request.user, "edit"),
         "may_operate": can(request.user, "operate"),
         "now": timezone.now(),
@@ -117,7 +119,7 @@ def scaffold_preview(request: HttpRequest, name: str) -> HttpResponse:
 def review(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """A pull request of the `local` forge: what changes, the gates, merge or close."""
     found = repository_for_reading(request, name)
-    row = get_object_or_404(LocalPullRequest, repository=found, number=number)
+    row = get_object_or_404(reviews_visible_to(request.user, found), number=number)
     promotion = Promotion.objects.filter(repository=found, pull_request_number=number).order_by("-pk").first()
     target = promotion.target if promotion else None
     context = {
@@ -125,7 +127,7 @@ def review(request: HttpRequest, name: str, number: int) -> HttpResponse:
         "review": row,
         "promotion": promotion,
         "difference": reviews.difference(repository=found, review=row),
-        "may_merge": can(request.user, "approve", target),
+        "may_merge": can(request.user, "approve", environment_of_review(row)),
         "now": timezone.now(),
     }
     return render(request, "review.html", context)
@@ -141,7 +143,8 @@ def close_review(request: HttpRequest, name: str, number: int) -> HttpResponse:
 
 def _act(request: HttpRequest, name: str, number: int, act: object, done: str) -> HttpResponse:
     found = repository_for_reading(request, name)
-    row = get_object_or_404(LocalPullRequest, repository=found, number=number)
+    row = get_object_or_404(reviews_visible_to(request.user, found), number=number)
+    require(request, "approve", environment_of_review(row))
     try:
         operation = act(repository=found, review=row, head=request.POST.get("head", ""), actor=actor_of(request))  # type: ignore[operator]
     except ServiceError as error:
