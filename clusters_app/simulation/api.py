@@ -7,10 +7,11 @@ from datetime import datetime, timedelta
 from hmac import compare_digest
 
 from clusters_app.flux.resources import KINDS, KindSpec
-from clusters_app.simulation import documents
 from clusters_app.simulation.cluster import SimulatedCluster
-from clusters_app.simulation.documents import Document
+from clusters_app.simulation.controllers import deployments, leases
+from clusters_app.simulation.documents import documents_of
 from clusters_app.simulation.faults import Silent
+from clusters_app.simulation.parts import Document, uid_of
 
 KUBERNETES_VERSION = "v1.36.3"
 #: What the usual installation brings: no image automation, so those kinds are missing.
@@ -73,16 +74,16 @@ class ClusterApi:
             case ["version"]:
                 answer = _answer({"gitVersion": KUBERNETES_VERSION, "major": "1", "minor": "36"})
             case ["api", "v1", "namespaces", "kube-system"]:
-                metadata = {"name": "kube-system", "uid": documents.uid_of(self.cluster.name, "Namespace/kube-system")}
+                metadata = {"name": "kube-system", "uid": uid_of(self.cluster.name, "Namespace/kube-system")}
                 answer = _answer({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})
             case ["apis", group]:
                 answer = _group(group)
             case ["apis", group, version]:
                 answer = _resources(group, version)
             case ["apis", "coordination.k8s.io", "v1", "namespaces", "flux-system", "leases"]:
-                answer = self._list("coordination.k8s.io/v1", "Lease", documents.leases(self.cluster, now))
+                answer = self._list("coordination.k8s.io/v1", "Lease", leases(self.cluster, now))
             case ["apis", "apps", "v1", "namespaces", "flux-system", "deployments"]:
-                answer = self._list("apps/v1", "Deployment", documents.deployments(self.cluster))
+                answer = self._list("apps/v1", "Deployment", deployments(self.cluster))
             case ["apis", group, version, plural]:
                 answer = self._kind(group, version, plural)
             case _:
@@ -106,7 +107,7 @@ class ClusterApi:
 
     def _write_lists(self) -> None:
         items: dict[str, list[Document]] = {kind: [] for kind in SERVED}
-        for kind, document in documents.documents_of(self.cluster):
+        for kind, document in documents_of(self.cluster):
             items[kind].append(document)
         self._lists = {
             kind: self._list(f"{spec.group}/{spec.versions[0]}", kind, items[kind]).body
@@ -158,9 +159,9 @@ def _attributes(review: Document) -> dict[str, str]:
 
 def _rules(review: Document) -> list[Document]:
     by_group: dict[str, list[str]] = {}
-    for spec in SERVED.values():
-        by_group.setdefault(spec.group, []).append(spec.plural)
-    rules: list[Document] = [_ABOUT_ONESELF]
+    for kind in SERVED.values():
+        by_group.setdefault(kind.group, []).append(kind.plural)
+    rules = [_ABOUT_ONESELF]
     rules += [{"verbs": _READ, "apiGroups": [group], "resources": plurals} for group, plurals in by_group.items()]
     rules.append({"verbs": ["get"], "apiGroups": [""], "resources": ["namespaces"], "resourceNames": ["kube-system"]})
     spec = review.get("spec")
