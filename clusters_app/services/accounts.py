@@ -5,6 +5,7 @@ import secrets
 from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q
@@ -63,7 +64,7 @@ def redeem_sign_in_link(*, value: str, address: str) -> User:
         if link is None or unused.update(used_at=now) != 1:
             link = None
         else:
-            user, _created = User.objects.get_or_create(username=link.username)
+            user = _user(link.username)
             if is_first_run():
                 Membership.objects.update_or_create(
                     user=user, environment=None, defaults={"role": Membership.Role.ADMIN}
@@ -77,6 +78,12 @@ def redeem_sign_in_link(*, value: str, address: str) -> User:
             _("This sign-in link was used already, has expired, or never existed."),
             remedy=_("Print a new one with: flotilla signin-link"),
         )
+    return user
+
+
+def _user(username: str) -> User:
+    """The account of this name; a new one has no password, so that only a link lets the person in."""
+    user, _created = User.objects.get_or_create(username=username, defaults={"password": make_password(None)})
     return user
 
 
@@ -159,7 +166,7 @@ def set_role(*, username: str, role: str, environment: Environment | None, actor
             field="role",
         )
     with transaction.atomic():
-        user, _created = User.objects.get_or_create(username=username)
+        user = _user(username)
         before = Membership.objects.filter(user=user, environment=environment).first()
         if before and before.role == Membership.Role.ADMIN and role != before.role:
             _refuse_removing_last_admin(before)
