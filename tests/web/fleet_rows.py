@@ -134,11 +134,23 @@ def fill(now: datetime, *, more_clusters: int = 0) -> User:
         for at, name in enumerate(("dev", "staging", "prod"), 1)
     }
     repository = _repository(now)
-    more = tuple(Standing(f"edge-{at:04}", "prod", seen=at % 9 + 1) for at in range(more_clusters))
-    clusters = [_cluster(each, places, repository, now) for each in (*STANDINGS, *more)]
+    clusters = [_cluster(each, places, repository, now) for each in STANDINGS]
     apps = {name: _app(name, repository, places, clusters, now) for name in APPS}
+    add_clusters(more_clusters, now)
     _promotions(apps, places, repository, person, now)
     return person
+
+
+def add_clusters(count: int, now: datetime) -> None:
+    """More clusters in prod that are ready and run every app."""
+    repository, prod = Repository.objects.get(), Environment.objects.get(name="prod")
+    more = [Standing(f"edge-{at:04}", "prod", seen=at % 9 + 1) for at in range(count)]
+    clusters = [_cluster(each, {"prod": prod}, repository, now)[0] for each in more]
+    AppOnCluster.objects.bulk_create(
+        AppOnCluster(stage=stage, cluster=cluster, commit=HEAD, state="live", since=now)
+        for stage in AppStage.objects.filter(environment=prod)
+        for cluster in clusters
+    )
 
 
 def _repository(now: datetime) -> Repository:

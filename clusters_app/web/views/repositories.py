@@ -12,12 +12,11 @@ from clusters_app.access import actor_of
 from clusters_app.models import AppStage, Promotion
 from clusters_app.queries import can, clusters_visible_to, repositories_visible_to
 from clusters_app.queries.reviews import environment_of_review, reviews_visible_to
-from clusters_app.queries.reviews import environment_of_review, reviews_visible_to
 from clusters_app.secret import Secret
 from clusters_app.services import repositories as services
 from clusters_app.services import reviews, scaffolding
 from clusters_app.services.errors import ServiceError
-from clusters_app.web.access import repository_for_reading, require, require
+from clusters_app.web.access import repository_for_reading, require
 from clusters_app.web.forms import show_refusal
 from clusters_app.web.scaffold_form import ScaffoldForm, answers_of, first_lines
 
@@ -121,7 +120,6 @@ def review(request: HttpRequest, name: str, number: int) -> HttpResponse:
     found = repository_for_reading(request, name)
     row = get_object_or_404(reviews_visible_to(request.user, found), number=number)
     promotion = Promotion.objects.filter(repository=found, pull_request_number=number).order_by("-pk").first()
-    target = promotion.target if promotion else None
     context = {
         "repository": found,
         "review": row,
