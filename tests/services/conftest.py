@@ -28,7 +28,7 @@ def installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[li
         "django.conf.settings.FLOTILLA_EGRESS",
         {"EGRESS_ALLOW_NETWORKS": "127.0.0.0/8", "EGRESS_ALLOW_HTTP_HOSTS": "127.0.0.1"},
     )
-    for cached in (credentials._public_key, credentials._key_ring, outside.policy):  # noqa: SLF001
+    for cached in (credentials._public_key, credentials._key_ring, outside.policy):
         cached.cache_clear()
     sent: list[tuple[str, tuple[object, ...]]] = []
 
@@ -42,7 +42,7 @@ def installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[li
     monkeypatch.setattr("clusters_app.services.promotions.opening.nudge", note)
     monkeypatch.setattr("clusters_app.services.scaffolding.nudge", note)
     yield sent
-    for cached in (credentials._public_key, credentials._key_ring, outside.policy):  # noqa: SLF001
+    for cached in (credentials._public_key, credentials._key_ring, outside.policy):
         cached.cache_clear()
 
 

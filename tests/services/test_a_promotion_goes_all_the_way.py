@@ -83,7 +83,9 @@ class Fleet:
         return made
 
     def read(self, path: str) -> str:
-        return self.remote.revparse_single(f"main:{path}").data.decode()
+        blob = self.remote.revparse_single(f"main:{path}")
+        assert isinstance(blob, pygit2.Blob)
+        return blob.data.decode()
 
     def advance(self, promotion: Promotion) -> Promotion:
         Promotion.objects.filter(pk=promotion.pk).update(due_at=timezone.now())
@@ -117,7 +119,8 @@ def fail(document: dict) -> None:  # type: ignore[type-arg]
             condition |= {
                 "status": "False",
                 "reason": "HealthCheckFailed",
-                "message": "health check failed after 5s: failed early due to stalled resources: [Deployment/web/web status: 'Failed']",
+                "message": "health check failed after 5s: failed early due to stalled resources: "
+                "[Deployment/web/web status: 'Failed']",
             }
 
 
@@ -211,7 +214,9 @@ def test_a_failing_rollout_is_failed_and_a_repair_overtakes_it(fleet: Fleet) -> 
     fleet.reconcile("staging", ready=False)
     fleet.reconcile("staging", ready=False)
     assert fleet.advance(promotion).state == "Failed"
-    assert "Deployment/web/web" in promotion.events.last().why
+    told = promotion.events.last()
+    assert told is not None
+    assert "Deployment/web/web" in told.why
     target = VERSION.format("staging")
     fleet.commit({target: fleet.read(target).replace("broken", "1.2.0").encode()}, "Repair it")
     fleet.sync()
