@@ -528,6 +528,12 @@ SAMPLES = [
         "health check failed after 76.346334ms: failed early due to stalled resources: [Deployment/apps/stuck status: 'Failed']",
         reason="HealthCheckFailed",
     ),
+    apply(
+        "health-check-timeout",
+        "health check failed after 30.1s: client rate limiter Wait returned an error: rate: Wait(n=1) would exceed context deadline",
+        "dry-run failed: client rate limiter Wait returned an error: rate: Wait(n=1) would exceed context deadline",
+        reason="HealthCheckFailed",
+    ),
     helm("health-check-timeout", "timed out waiting for the condition", "the condition is met"),
     Sample(
         "workload-stuck",

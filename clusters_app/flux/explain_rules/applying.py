@@ -263,6 +263,8 @@ RULES = (
         (
             r"timeout waiting for: \[(?P<objects>.*)\]",
             r"timed out waiting for the condition",
+            # The deadline came between two looks, so that no object is named.
+            r"health check failed after \S+: client rate limiter Wait returned an error",
             r"resource (?P<objects>\S+) not ready",
         ),
         "It was applied, but this did not become healthy in time: {objects}",

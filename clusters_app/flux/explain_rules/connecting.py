@@ -76,7 +76,8 @@ RULES = (
         (
             r"TOOMANYREQUESTS",
             r"too many requests",
-            r"rate limit",
+            # The limiter of a client's own is no registry that refuses: it speaks when a deadline is near.
+            r"(?<!client )rate limit",
             r"\b429\b",
         ),
         "{host} refuses to answer because too many requests came from here.",
