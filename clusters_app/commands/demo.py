@@ -21,7 +21,6 @@ import msgspec
 
 if TYPE_CHECKING:
     from clusters_app.git.mirror import Mirror
-    from clusters_app.repo.tree import Tree
     from clusters_app.simulation.cluster import SimulatedCluster
     from clusters_app.simulation.server import Server
 
@@ -91,7 +90,7 @@ def _serve(home: Path, stopped: Event, stderr: TextIO) -> None:
     fleet, newest = _replayed(repository, state)
     apis = {name: ClusterApi(cluster, _token(state, name)) for name, cluster in fleet.items()}
     with Server(apis, server_context(home), state.port) as server:
-        _fill(home, state, repository.tree(newest), server)
+        _fill(home, state, server)
         stderr.write(f"{len(story.CLUSTERS)} simulated clusters follow {home / 'fleet.git'}\n")
         stderr.flush()
         _follow(repository, newest, fleet, server, stopped, lambda: _silence(home, state, fleet, server))
@@ -107,23 +106,17 @@ def _replayed(repository: "Mirror", state: _State) -> "tuple[dict[str, Simulated
     faults = story.faults(state.born_at, state.silent_since)
     fleet = create_fleet(story.CLUSTERS, born_at=history[0].at, faults=faults)
     for pushed in worth_replaying(history, [each for found in faults.values() for each in found]):
-        follow(fleet, pushed, repository.tree(pushed.commit))
+        follow(fleet, pushed, repository.tree(pushed.commit), story.roots())
     return fleet, history[-1].commit
 
 
-def _fill(home: Path, state: _State, tree: "Tree", server: "Server") -> None:
+def _fill(home: Path, state: _State, server: "Server") -> None:
     from clusters_app.commands.demo_installation import fill
     from clusters_app.commands.demo_repository import url_of
-    from clusters_app.repo.model import read_model
 
-    model = read_model(tree)
-    fill(
-        url=url_of(home / "fleet.git"),
-        paths={each.name: each.path for each in model.clusters} if model else {},
-        ca_pem=(home / "ca.pem").read_text(encoding="ascii"),
-        server=server.url,
-        token=lambda name: _token(state, name),
-    )
+    ca_pem = (home / "ca.pem").read_text(encoding="ascii")
+    url = url_of(home / "fleet.git")
+    fill(url=url, ca_pem=ca_pem, server=server.url, token=lambda name: _token(state, name))
 
 
 def _follow(
@@ -136,6 +129,7 @@ def _follow(
 ) -> None:
     """Tell the clusters of each new head of the branch, until it is ended."""
     from clusters_app.commands.demo_repository import BRANCH
+    from clusters_app.commands.demo_story import roots
     from clusters_app.simulation.fleet import Pushed, follow
 
     is_silent = False
@@ -144,7 +138,8 @@ def _follow(
         head = repository.head(BRANCH)
         if head != newest:
             newest = head
-            server.call(partial(follow, fleet, Pushed(head, datetime.now(UTC)), repository.tree(head)))
+            pushed = Pushed(head, datetime.now(UTC))
+            server.call(partial(follow, fleet, pushed, repository.tree(head), roots()))
 
 
 def _silence(home: Path, state: _State, fleet: "dict[str, SimulatedCluster]", server: "Server") -> bool:

@@ -20,9 +20,7 @@ def is_empty() -> bool:
     return not (Environment.objects.exists() or Repository.objects.exists() or Cluster.objects.exists())
 
 
-def fill(
-    *, url: str, paths: dict[str, str], ca_pem: str, server: Callable[[str], str], token: Callable[[str], str]
-) -> None:
+def fill(*, url: str, ca_pem: str, server: Callable[[str], str], token: Callable[[str], str]) -> None:
     """Make environments, the repository and the clusters, each only where it is missing. Waits until all are there.
 
     Raises NotFilledError when a check refuses something, ServiceError when a service does.
@@ -42,18 +40,18 @@ def fill(
     started = [
         clusters.register_cluster(
             registration=clusters.Registration(
-                name=name,
-                environment=by_name[environment],
+                name=root.name,
+                environment=by_name[root.environment],
                 repository=repository,
-                sync_path=paths[name],
-                server=server(name),
+                sync_path=root.path,
+                server=server(root.name),
                 ca_pem=ca_pem,
-                token=Secret(token(name)),
+                token=Secret(token(root.name)),
             ),
             actor=SYSTEM,
         ).pk
-        for name, environment in story.CLUSTERS.items()
-        if name not in known
+        for root in story.roots()
+        if root.name not in known
     ]
     _finish(started)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from clusters_app.ingest import JsonValue
+from clusters_app.repo.graph import ClusterRoot
 from clusters_app.simulation.faults import Fault, Silent, Suspended, Untrusted
 
 ENVIRONMENTS = ("dev", "staging", "prod")
@@ -102,6 +103,11 @@ def answers() -> dict[str, JsonValue]:
         "clusters": [{"name": name, "environment": environment} for name, environment in CLUSTERS.items()],
         "apps": apps,
     }
+
+
+def roots() -> tuple[ClusterRoot, ...]:
+    """Each cluster with the sync path that the scaffold gives it."""
+    return tuple(ClusterRoot(name, _home(name), environment) for name, environment in CLUSTERS.items())
 
 
 def first_versions() -> dict[str, str]:

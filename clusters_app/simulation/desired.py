@@ -2,13 +2,13 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from clusters_app.ingest import JsonValue
 from clusters_app.repo.build import HELM_GROUP, KUSTOMIZE_GROUP, SOURCE_GROUP, Builder, BuiltObject
 from clusters_app.repo.documents import Value, documents, mapping, sequence, text
-from clusters_app.repo.graph import ClusterNode, FluxKustomizationNode, build_graph
+from clusters_app.repo.graph import ClusterNode, ClusterRoot, FluxKustomizationNode, build_graph
 from clusters_app.repo.image_reference import ImageReference
 from clusters_app.repo.kustomize import resolve
 from clusters_app.repo.sourceignore import artifact_filter
@@ -78,10 +78,13 @@ class DesiredCluster:
     kustomizations: Mapping[str, DesiredKustomization]
 
 
-def desired_fleet(tree: Tree) -> dict[str, DesiredCluster]:
-    """Every cluster that the tree describes, by name. Cost: one graph of the tree and one build a Kustomization."""
+def desired_fleet(tree: Tree, roots: Sequence[ClusterRoot] | None = None) -> dict[str, DesiredCluster]:
+    """Each of these clusters, else every one that the tree describes, by name.
+
+    Cost: one graph of the tree and one build a Kustomization.
+    """
     builder = Builder(tree, left_out=artifact_filter(tree, None))
-    return {cluster.name: _cluster(builder, cluster) for cluster in build_graph(tree).clusters}
+    return {cluster.name: _cluster(builder, cluster) for cluster in build_graph(tree, roots).clusters}
 
 
 def _cluster(builder: Builder, cluster: ClusterNode) -> DesiredCluster:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from clusters_app.repo.graph import ClusterRoot
 from clusters_app.repo.tree import Tree
 from clusters_app.simulation.cluster import SimulatedCluster
 from clusters_app.simulation.desired import desired_fleet
@@ -36,8 +37,10 @@ def create_fleet(
     return {name: SimulatedCluster(name, born_at, faults.get(name, ())) for name in names}
 
 
-def follow(fleet: Mapping[str, SimulatedCluster], pushed: Pushed, tree: Tree) -> None:
-    """Tell every cluster of a commit. Cost: one graph of the tree."""
-    wanted = desired_fleet(tree)
+def follow(
+    fleet: Mapping[str, SimulatedCluster], pushed: Pushed, tree: Tree, roots: Sequence[ClusterRoot] | None = None
+) -> None:
+    """Tell every cluster of a commit; `roots` are their sync paths. Cost: one graph of the tree."""
+    wanted = desired_fleet(tree, roots)
     for name, cluster in fleet.items():
         cluster.follow(pushed.commit, pushed.at, wanted.get(name))

@@ -16,10 +16,17 @@ PREFIX = "/k8s/clusters"
 
 
 class Server:
-    """A context manager that serves from a thread of its own. `port` 0 takes a free one."""
+    """A context manager that serves from a thread of its own. `port` 0 takes a free one; `clock` is the clusters'."""
 
-    def __init__(self, clusters: Mapping[str, ClusterApi], tls: ssl.SSLContext, port: int = 0) -> None:
+    def __init__(
+        self,
+        clusters: Mapping[str, ClusterApi],
+        tls: ssl.SSLContext,
+        port: int = 0,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
         self.port = port
+        self._clock = clock
         self._clusters = clusters
         self._tls = tls
         self._loop = asyncio.new_event_loop()
@@ -74,10 +81,9 @@ class Server:
         cluster = self._clusters.get(request.match_info["cluster"])
         if cluster is None:
             return web.Response(text="404 page not found\n", status=404)
-        now = datetime.now(UTC)
         body = await request.read()
         shown = request.headers.get("Authorization", "")
-        answer = cluster.answer(request.method, request.match_info["path"], shown, body, now)
+        answer = cluster.answer(request.method, request.match_info["path"], shown, body, self._clock())
         if cluster.is_silent() and request.transport is not None:
             request.transport.abort()
         return web.Response(body=answer.body, status=answer.status, content_type="application/json")
