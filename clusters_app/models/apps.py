@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from .clusters import Cluster
 from .environments import Environment
-from .names import commit_field
+from .names import commit_field, content_hash_field
 from .repositories import Repository
 
 
@@ -38,7 +38,7 @@ class AppStage(models.Model):
         max_length=200, blank=True, default="", help_text="what a page shows: tag or chart version"
     )
     values = models.JSONField(default=list, help_text="promoted values: [{file, path, value, kind}]")
-    content_hash = models.CharField(max_length=64, blank=True, default="")
+    content_hash = content_hash_field()
     #: The commit that brought these values, and when: live means that this commit is applied.
     commit = commit_field()
     changed_at = models.DateTimeField(null=True, blank=True)

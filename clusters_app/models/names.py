@@ -15,6 +15,11 @@ def name_field(**options: object) -> models.CharField[str, str]:
     return models.CharField(max_length=63, validators=[valid_name], **options)  # type: ignore[arg-type]
 
 
+def content_hash_field() -> models.CharField[str, str]:
+    """`sha256:` and 64 digits."""
+    return models.CharField(max_length=71, blank=True, default="")
+
+
 def commit_field() -> models.CharField[str, str]:
     """A full Git object id (SHA-1 or SHA-256), empty when there is none yet."""
     return models.CharField(max_length=64, blank=True, default="")

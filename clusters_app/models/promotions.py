@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from .apps import App
 from .clusters import Cluster
 from .environments import Environment
-from .names import commit_field
+from .names import commit_field, content_hash_field
 from .repositories import Repository
 
 
@@ -19,7 +19,7 @@ class Release(models.Model):
     environment = models.ForeignKey(Environment, on_delete=models.PROTECT, related_name="releases")
     apps = models.ManyToManyField(App, related_name="releases")
     app_key = models.CharField(max_length=400, help_text="names of the apps, sorted, joined by +")
-    content_hash = models.CharField(max_length=64)
+    content_hash = content_hash_field()
     version = models.CharField(max_length=200)
     values = models.JSONField(default=list)
     commit = commit_field()
@@ -74,7 +74,7 @@ class Promotion(models.Model):
     version_after = models.CharField(max_length=200, blank=True, default="")
 
     plan = models.JSONField(default=dict, help_text="{edits, kept, asks, refusals, diff}")
-    plan_hash = models.CharField(max_length=64)
+    plan_hash = content_hash_field()
     base = commit_field()
     branch = models.CharField(max_length=250)
     head = commit_field()

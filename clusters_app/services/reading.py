@@ -19,6 +19,7 @@ from .graphs import fleet_graph
 
 #: Commits that a release names at most; the rest stay in Git.
 MOST_COMMITS = 50
+LONGEST_VERSION = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ def _wanted(
         node=node,
         environment=environment,
         places=places,
-        version=version_of(values),
+        version=version_of(values)[:LONGEST_VERSION],
         values=[
             {
                 "file": value.file,

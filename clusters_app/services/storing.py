@@ -19,7 +19,7 @@ from clusters_app.flux.resources import Unreadable
 from clusters_app.flux.status import judge, remember
 from clusters_app.flux.structs import Resource
 from clusters_app.flux.verdicts import Memory, Verdict
-from clusters_app.ingest import clean_text
+from clusters_app.ingest import clean_line, clean_text
 from clusters_app.kube.observe import Observation
 from clusters_app.models import Cluster, ClusterStatus, FluxObject, KindReading, ObjectDetail, StatusChange
 
@@ -128,18 +128,18 @@ def _row(cluster: Cluster, verdict: Verdict, memory: Memory, old: FluxObject | N
         rule=verdict.rule,
         reason=verdict.reason[:200],
         message=clean_text(verdict.message),
-        revision=verdict.revision or "",
-        applied=verdict.applied or "",
-        attempted=verdict.attempted or "",
-        origin_revision=verdict.origin_revision or "",
-        deployed=verdict.deployed or "",
-        caused_by=str(verdict.root) if verdict.is_blocked else "",
-        blocked_by=str(verdict.blocked_by or ""),
+        revision=clean_line(verdict.revision or "", limit=400),
+        applied=clean_line(verdict.applied or "", limit=400),
+        attempted=clean_line(verdict.attempted or "", limit=400),
+        origin_revision=clean_line(verdict.origin_revision or "", limit=400),
+        deployed=clean_line(verdict.deployed or "", limit=200),
+        caused_by=clean_line(str(verdict.root), limit=400) if verdict.is_blocked else "",
+        blocked_by=clean_line(str(verdict.blocked_by or ""), limit=400),
         explain_id=explanation.id,
-        explain_cause=explanation.cause,
-        explain_remedy=explanation.remedy,
-        explain_command=explanation.command,
-        explain_link=explanation.link,
+        explain_cause=clean_text(explanation.cause),
+        explain_remedy=clean_text(explanation.remedy),
+        explain_command=clean_text(explanation.command),
+        explain_link=explanation.link[:500],
         failing_since=verdict.failing_since,
         evidence_at=verdict.evidence_at,
         heartbeat=verdict.freshness,

@@ -5,6 +5,7 @@ from datetime import timedelta
 from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from clusters_app.git.errors import GitError
 from clusters_app.git.mirror import Mirror
@@ -40,8 +41,11 @@ def sync_repository(*, repository_id: int) -> None:
         if head and head != repository.read_commit:
             read_commit(repository=repository, mirror=mirror_of(repository), commit=head)
     except (GitError, ServiceError) as error:
-        _note_failure(repository, error)
+        _note_failure(repository, error.code, str(error))
         return
+    except Exception:
+        _note_failure(repository, "repository.crashed", _("Flotilla failed at reading it; its log says why."))
+        raise
     Repository.objects.filter(pk=repository.pk).update(
         seen_at=timezone.now(),
         due_at=timezone.now() + timedelta(seconds=settings.FLOTILLA_SYNC_SECONDS),
@@ -70,13 +74,13 @@ def _store_head(repository: Repository, mirror: Mirror, head: str) -> None:
     Repository.objects.filter(pk=repository.pk).update(head=head, head_at=mirror.describe(head).at if head else None)
 
 
-def _note_failure(repository: Repository, error: GitError | ServiceError) -> None:
+def _note_failure(repository: Repository, code: str, text: str) -> None:
     """Keep what was known, say what is wrong, and come back later and later."""
     failures = repository.failures + 1
     pause = min(timedelta(seconds=settings.FLOTILLA_SYNC_SECONDS) * 2**failures, SLOWEST)
     Repository.objects.filter(pk=repository.pk).update(
         failures=failures,
-        problem_code=error.code,
-        problem=mask(str(error)),
+        problem_code=code,
+        problem=mask(text),
         due_at=timezone.now() + pause,
     )
