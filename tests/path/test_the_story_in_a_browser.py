@@ -116,7 +116,7 @@ def test_3_scaffold_as_a_pull_request_that_a_person_merges(world: World, story: 
     story.follow("Scaffold")
     story.sees("clusters/dev/apps/web/version.yaml")
     story.keep("scaffold-form")
-    story.page.get_by_text("As JSON").click()
+    story.page.get_by_text("As JSON", exact=True).click()
     story.fill("All answers as JSON", json.dumps(world.answers(), indent=1))
     story.sees("flux bootstrap gitea")
     story.sees("podlet")

@@ -1,12 +1,16 @@
 """People with their browsers, and a fleet of rows to look at."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.test import Client
 from django.utils import timezone
+from pytest_django.plugin import DjangoDbBlocker
 
 from clusters_app.models import Environment, Membership
 from clusters_app.sealed import generate_key_file
@@ -27,6 +31,7 @@ def installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
     monkeypatch.setattr("django.conf.settings.FLOTILLA_PUBLIC_KEY_FILE", public_file)
     monkeypatch.setattr("django.conf.settings.FLOTILLA_MIRRORS_DIR", tmp_path / "mirrors")
     monkeypatch.setattr("django.conf.settings.FLOTILLA_DEMO", True)
+    monkeypatch.setattr("django.conf.settings.PASSWORD_HASHERS", ["django.contrib.auth.hashers.MD5PasswordHasher"])
     monkeypatch.setattr("clusters_app.services.nudges.current_app.send_task", lambda *_args, **_options: None)
     cached = (credentials._public_key, credentials._key_ring, outside.policy)
     for each in cached:
@@ -51,9 +56,27 @@ def client_of(db: None) -> ClientOf:
     return signed_in
 
 
+@dataclass(frozen=True)
+class RowsOfAFleet:
+    """The administrator of the fleet, and the moment at which all of its ages are told."""
+
+    person: User
+    now: datetime
+
+
+@pytest.fixture(scope="module")
+def fleet_of_rows(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[RowsOfAFleet]:
+    """Filled once a module, in a transaction around those of its tests: none sees what another one changed."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        now = timezone.now()
+        yield RowsOfAFleet(fleet_rows.fill(now), now)
+        transaction.set_rollback(True)
+
+
 @pytest.fixture
-def maria(db: None) -> Client:
-    """The administrator of a fleet with a cluster in every standing."""
+def maria(fleet_of_rows: RowsOfAFleet, db: None, monkeypatch: pytest.MonkeyPatch) -> Client:
+    """The administrator of a fleet with a cluster in every standing. The clock stands still."""
+    monkeypatch.setattr(timezone, "now", lambda: fleet_of_rows.now)
     client = Client()
-    client.force_login(fleet_rows.fill(timezone.now()))
+    client.force_login(fleet_of_rows.person)
     return client

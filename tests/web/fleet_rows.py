@@ -144,8 +144,24 @@ def fill(now: datetime, *, more_clusters: int = 0) -> User:
 def add_clusters(count: int, now: datetime) -> None:
     """More clusters in prod that are ready and run every app."""
     repository, prod = Repository.objects.get(), Environment.objects.get(name="prod")
-    more = [Standing(f"edge-{at:04}", "prod", seen=at % 9 + 1) for at in range(count)]
-    clusters = [_cluster(each, {"prod": prod}, repository, now)[0] for each in more]
+    clusters = Cluster.objects.bulk_create(
+        Cluster(name=name, environment=prod, repository=repository, sync_path=f"clusters/prod/{name}")
+        for name in (f"edge-{at:04}" for at in range(count))
+    )
+    ClusterStatus.objects.bulk_create(
+        ClusterStatus(
+            cluster=cluster,
+            connection=Connection.CONNECTED,
+            kubernetes_version="v1.35.2",
+            flux_version="2.9.5",
+            observed_at=now - timedelta(seconds=at % 9),
+            attempted_at=now,
+            commits_behind=0,
+            counts={"ready": 12, "total": 12},
+            **dict.fromkeys(("head", "fetched", "applied", "healthy"), HEAD),
+        )
+        for at, cluster in enumerate(clusters)
+    )
     AppOnCluster.objects.bulk_create(
         AppOnCluster(stage=stage, cluster=cluster, commit=HEAD, state="live", since=now)
         for stage in AppStage.objects.filter(environment=prod)
