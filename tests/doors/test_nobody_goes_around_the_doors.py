@@ -23,7 +23,11 @@ IMPORTERS: dict[str, tuple[str, ...]] = {
     "smtplib": (),
     "telnetlib": (),
     "xmlrpc": (),
-    "ssl": ("clusters_app/egress/", "clusters_app/kube/"),
+    "ssl": (
+        "clusters_app/egress/",
+        "clusters_app/kube/",
+        "clusters_app/simulation/",  # it is the server, where kube is the client
+    ),
     "socket": (
         "clusters_app/egress/",
         "clusters_app/kube/",
