@@ -45,7 +45,7 @@ bench: .venv/ready  ## measure; prints a table and writes bench/results.json
 
 lab: .venv/ready  ## the product beside three real clusters with Flux and Gitea, to play with
 	@$(PYTHON) -m tests.testbed.build
-	@exec $(PYTHON) -m tests.testbed.lab
+	@exec $(PYTHON) -m tests.testbed.lab --port $(PORT)
 
 messages: .venv/ready  ## bring the catalogues of translations up to date with the code
 	@$(PYTHON) -m tests.catalogues update
