@@ -128,7 +128,7 @@ def _not_signed_in(request: HttpRequest) -> HttpResponse:
 def _not_allowed(request: HttpRequest, need: Need | None) -> HttpResponse:
     if not is_api(request):
         raise PermissionDenied
-    remedy = _("It needs the right to %s.") % need if need else ""
+    remedy = _("It needs the right to %s.") % str(need) if need else ""
     return problem(403, "not-allowed", _("You may not do this."), remedy)
 
 

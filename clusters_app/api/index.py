@@ -1,10 +1,12 @@
 """Where the API begins: what there is, and how it is read by a person."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import NoReverseMatch, reverse
+from django.utils.translation import get_language
+from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework import serializers
@@ -40,7 +42,20 @@ def _resources() -> dict[str, str]:
     return found
 
 
+class OncePerLanguage(SchemaGenerator):
+    """The document is the same for everybody and takes a quarter of a second to make; its words are translated."""
+
+    made: ClassVar[dict[str | None, Any]] = {}
+
+    def get_schema(self, request: Any = None, public: bool = False) -> Any:
+        language = get_language()
+        if language not in self.made:
+            self.made[language] = super().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
+        return self.made[language]
+
+
 class Schema(SpectacularAPIView):
+    generator_class = OncePerLanguage
     authentication_classes = View.authentication_classes
     permission_classes = ()
 
