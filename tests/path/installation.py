@@ -28,6 +28,17 @@ class Installation:
         self._process: Process | None = None
 
     def __enter__(self) -> Self:
+        self._start()
+        self.link = wait_for(self._printed_link, "the sign-in link", seconds=120)
+        return self
+
+    def restart(self) -> None:
+        """End it and start it again on the same data; returns when it answers."""
+        self.__exit__()
+        self._start()
+        wait_for(self._answers, "an answer after the restart", seconds=120)
+
+    def _start(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         environment = {
             "FLOTILLA_DATA_DIR": str(self.folder / "data"),
@@ -41,8 +52,12 @@ class Installation:
         command = [sys.executable, "-m", "clusters_app.cli", "run", "--port", str(self.port)]
         command += [] if self._demo else ["--no-demo"]
         self._process = start("flotilla", command, folder=self.folder, environment=environment)
-        self.link = wait_for(self._printed_link, "the sign-in link", seconds=120)
-        return self
+
+    def _answers(self) -> bool | None:
+        try:
+            return self.session.get(f"{self.url}/healthz", timeout=5).ok or None
+        except requests.ConnectionError:
+            return None
 
     def __exit__(self, *_ended: object) -> None:
         assert self._process is not None
