@@ -27,12 +27,18 @@ from .rights import PROBES, extra_reads, needed, powers
 if TYPE_CHECKING:
     from kubernetes.client import ApiClient
 
+
+def _(text: str) -> str:
+    """Marks a text for the catalogues."""
+    return text
+
+
 type CheckState = Literal["ok", "failed", "warning"]
 
 _EXPIRY_NOTICE = timedelta(days=14)
 _MOST_NAMESPACES = 30
-_APPLY_ROLE = "Apply the current read role to the cluster, then check again."
-_USE_ROLE = "Use a token of the read role: %(command)s"
+_APPLY_ROLE = _("Apply the current read role to the cluster, then check again.")
+_USE_ROLE = _("Use a token of the read role: %(command)s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +111,7 @@ def _checked(client: Client, kinds: Mapping[str, KindSpec], namespace: str, now:
         yield _failed("authenticated", error)
         return
     yield CheckLine(
-        "version", "ok", "%(host)s runs Kubernetes %(version)s.", params=place | {"version": version}, value=version
+        "version", "ok", _("%(host)s runs Kubernetes %(version)s."), params=place | {"version": version}, value=version
     )
     seen = loop.run(observe(client, now=now, kinds=kinds, flux_namespace=namespace), timeout_seconds=60)
     yield _enough(official, kinds, namespace, seen)
@@ -116,19 +122,19 @@ def _checked(client: Client, kinds: Mapping[str, KindSpec], namespace: str, now:
 def _credential(connection: Connection, now: datetime) -> CheckLine:
     """An expired one is refused before anybody is asked; one that ends soon is loudly warned about."""
     if not connection.token and not (connection.client_certificate_pem and connection.client_key):
-        return CheckLine("credential", "failed", "There is no credential.", _USE_ROLE, {"command": token_command()})
+        return CheckLine("credential", "failed", _("There is no credential."), _USE_ROLE, {"command": token_command()})
     ends = expires_at(connection)
     if ends is None:
-        return CheckLine("credential", "ok", "The credential does not say when it ends.")
+        return CheckLine("credential", "ok", _("The credential does not say when it ends."))
     params = {"ends": f"{ends:%Y-%m-%d %H:%M} UTC", "command": token_command()}
     if ends <= now:
         return CheckLine(
-            "credential", "failed", "The credential ended on %(ends)s.", _USE_ROLE, params, ends.isoformat()
+            "credential", "failed", _("The credential ended on %(ends)s."), _USE_ROLE, params, ends.isoformat()
         )
     if ends - now < _EXPIRY_NOTICE:
-        message = "The credential ends soon, on %(ends)s; then the cluster can no longer be read."
-        return CheckLine("credential", "warning", message, "A longer one: %(command)s", params, ends.isoformat())
-    return CheckLine("credential", "ok", "The credential is valid until %(ends)s.", "", params, ends.isoformat())
+        message = _("The credential ends soon, on %(ends)s; then the cluster can no longer be read.")
+        return CheckLine("credential", "warning", message, _("A longer one: %(command)s"), params, ends.isoformat())
+    return CheckLine("credential", "ok", _("The credential is valid until %(ends)s."), "", params, ends.isoformat())
 
 
 _CERTIFICATE_CODES = {
@@ -144,9 +150,9 @@ def _transport_lines(connection: Connection, error: KubeError | None) -> Iterato
     """Three lines out of one attempt: the connection, the certificate, the name on it. They end with the failed one."""
     params = {"host": connection.place, "name": connection.tls_server_name or connection.host}
     lines = (
-        CheckLine("reachable", "ok", "%(host)s answers.", "", params),
-        CheckLine("certificate", "ok", "Its certificate is valid and from the registered authority.", "", params),
-        CheckLine("host-name", "ok", "Its certificate is made out to %(name)s.", "", params),
+        CheckLine("reachable", "ok", _("%(host)s answers."), "", params),
+        CheckLine("certificate", "ok", _("Its certificate is valid and from the registered authority."), "", params),
+        CheckLine("host-name", "ok", _("Its certificate is made out to %(name)s."), "", params),
     )
     if error is None:
         yield from lines
@@ -174,11 +180,11 @@ def _authenticated(client: "ApiClient") -> CheckLine:
     """Raises `KubeError`."""
     name = reviews.user_name(client)
     if name is None:
-        return CheckLine("authenticated", "ok", "The credential is accepted; this version does not say for whom.")
+        return CheckLine("authenticated", "ok", _("The credential is accepted; this version does not say for whom."))
     params = {"name": name, "command": token_command()}
     if name == "system:anonymous":
-        return CheckLine("authenticated", "failed", "The cluster takes us for nobody.", _USE_ROLE, params)
-    return CheckLine("authenticated", "ok", "Signed in as %(name)s.", "", params, name)
+        return CheckLine("authenticated", "failed", _("The cluster takes us for nobody."), _USE_ROLE, params)
+    return CheckLine("authenticated", "ok", _("Signed in as %(name)s."), "", params, name)
 
 
 def _enough(client: "ApiClient", kinds: Mapping[str, KindSpec], namespace: str, seen: Observation) -> CheckLine:
@@ -190,8 +196,8 @@ def _enough(client: "ApiClient", kinds: Mapping[str, KindSpec], namespace: str, 
         return _unknown("rights-enough", error)
     if lacking:
         params = {"rights": ", ".join(map(str, lacking))}
-        return CheckLine("rights-enough", "failed", "The credential may not: %(rights)s.", _APPLY_ROLE, params)
-    return CheckLine("rights-enough", "ok", "The credential may read everything that is needed.")
+        return CheckLine("rights-enough", "failed", _("The credential may not: %(rights)s."), _APPLY_ROLE, params)
+    return CheckLine("rights-enough", "ok", _("The credential may read everything that is needed."))
 
 
 def _excess(client: "ApiClient", kinds: Mapping[str, KindSpec], namespaces: tuple[str, ...]) -> CheckLine:
@@ -203,13 +209,13 @@ def _excess(client: "ApiClient", kinds: Mapping[str, KindSpec], namespaces: tupl
     found = tuple(dict.fromkeys((*powers(rules), *probed)))
     if found:
         params = {"powers": ", ".join(found), "command": token_command()}
-        return CheckLine("rights-excess", "failed", "The credential can do too much: %(powers)s.", _USE_ROLE, params)
+        return CheckLine("rights-excess", "failed", _("The credential can do too much: %(powers)s."), _USE_ROLE, params)
     reads = extra_reads(rules, kinds)
     if reads:
         params = {"resources": ", ".join(reads[:8]), "command": token_command()}
-        message = "The credential can read more than is needed: %(resources)s."
+        message = _("The credential can read more than is needed: %(resources)s.")
         return CheckLine("rights-excess", "warning", message, _USE_ROLE, params)
-    return CheckLine("rights-excess", "ok", "The credential can read Flux and nothing else; it cannot write.")
+    return CheckLine("rights-excess", "ok", _("The credential can read Flux and nothing else; it cannot write."))
 
 
 def _namespaces(seen: Observation, flux_namespace: str) -> tuple[str, ...]:
@@ -226,17 +232,21 @@ def _found(seen: Observation, place: dict[str, str]) -> Iterator[CheckLine]:
     yield _flux(seen, place)
     if seen.cluster_uid:
         params = {"uid": seen.cluster_uid}
-        yield CheckLine("identity", "ok", "The cluster's identity is %(uid)s.", params=params, value=seen.cluster_uid)
+        yield CheckLine(
+            "identity", "ok", _("The cluster's identity is %(uid)s."), params=params, value=seen.cluster_uid
+        )
     yield _reading(seen, place)
 
 
 def _flux(seen: Observation, place: dict[str, str]) -> CheckLine:
     installed = [kind for kind, found in seen.lists.items() if found.state in {"ok", "unchanged"}]
     if not installed:
-        advice = "Bootstrap Flux on the cluster, then check again."
-        return CheckLine("flux", "warning", "Flux is not installed on %(host)s.", advice, place)
+        advice = _("Bootstrap Flux on the cluster, then check again.")
+        return CheckLine("flux", "warning", _("Flux is not installed on %(host)s."), advice, place)
     version = seen.flux_version or ""
-    message = "Flux %(version)s is installed." if version else "Flux is installed; its controllers carry no version."
+    message = (
+        _("Flux %(version)s is installed.") if version else _("Flux is installed; its controllers carry no version.")
+    )
     return CheckLine("flux", "ok", message, params={"version": version}, value=version)
 
 
@@ -246,7 +256,7 @@ def _reading(seen: Observation, place: dict[str, str]) -> CheckLine:
         return _failed("reading", failed[0])
     count = sum(len(found.items or ()) for found in seen.lists.values())
     return CheckLine(
-        "reading", "ok", "The first reading found %(count)s objects.", params=place | {"count": str(count)}
+        "reading", "ok", _("The first reading found %(count)s objects."), params=place | {"count": str(count)}
     )
 
 
@@ -256,5 +266,5 @@ def _failed(code: str, error: KubeError) -> CheckLine:
 
 
 def _unknown(code: str, error: KubeError) -> CheckLine:
-    message = "The cluster does not tell what the credential may do: %(cause)s"
+    message = _("The cluster does not tell what the credential may do: %(cause)s")
     return CheckLine(code, "warning", message, _USE_ROLE, {"cause": str(error), "command": token_command()})

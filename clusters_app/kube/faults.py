@@ -22,172 +22,179 @@ class Fault:
     ends_round: bool = False
 
 
-_NETWORK = "Check that the API server runs and that a firewall lets this machine reach %(host)s."
-_NEW_CREDENTIAL = (
+def _(text: str) -> str:
+    """Marks a text for the catalogues."""
+    return text
+
+
+_NETWORK = _("Check that the API server runs and that a firewall lets this machine reach %(host)s.")
+_NEW_CREDENTIAL = _(
     "Make a new token in the cluster and store it on the cluster's page: "
     "kubectl create token flotilla-reader -n flotilla-system --duration 720h"
 )
-_PROXY = "Check the server's address and path, and what stands between this machine and %(host)s."
+_PROXY = _("Check the server's address and path, and what stands between this machine and %(host)s.")
 
 FAULTS: dict[str, Fault] = {
     "kube.address-refused": Fault(
-        "%(host)s has an address that must not be called: %(detail)s.",
-        "Ask an operator to allow the network of this cluster, or correct the server's address.",
+        _("%(host)s has an address that must not be called: %(detail)s."),
+        _("Ask an operator to allow the network of this cluster, or correct the server's address."),
         "Unreachable",
         is_transient=False,
         ends_round=True,
     ),
     "kube.name-not-resolved": Fault(
-        "The name %(host)s cannot be resolved.",
-        "Check the server's name and the DNS of this machine.",
+        _("The name %(host)s cannot be resolved."),
+        _("Check the server's name and the DNS of this machine."),
         "Unreachable",
         ends_round=True,
     ),
-    "kube.connection-refused": Fault("%(host)s refuses connections.", _NETWORK, "Unreachable", ends_round=True),
+    "kube.connection-refused": Fault(_("%(host)s refuses connections."), _NETWORK, "Unreachable", ends_round=True),
     "kube.network-unreachable": Fault(
-        "There is no route to %(host)s: %(detail)s.", _NETWORK, "Unreachable", ends_round=True
+        _("There is no route to %(host)s: %(detail)s."), _NETWORK, "Unreachable", ends_round=True
     ),
     "kube.connect-timeout": Fault(
-        "%(host)s does not answer: no connection within %(seconds)s s.", _NETWORK, "Unreachable", ends_round=True
+        _("%(host)s does not answer: no connection within %(seconds)s s."), _NETWORK, "Unreachable", ends_round=True
     ),
     "kube.tls-timeout": Fault(
-        "%(host)s accepts connections but does not finish the TLS handshake within %(seconds)s s.",
-        "Check the load balancer or proxy in front of the API server; it answers in the server's place.",
+        _("%(host)s accepts connections but does not finish the TLS handshake within %(seconds)s s."),
+        _("Check the load balancer or proxy in front of the API server; it answers in the server's place."),
         "Unreachable",
         ends_round=True,
     ),
     "kube.answer-timeout": Fault(
-        "%(host)s did not finish its answer within %(seconds)s s.",
-        "Check the load of the API server and the bandwidth between it and this machine.",
+        _("%(host)s did not finish its answer within %(seconds)s s."),
+        _("Check the load of the API server and the bandwidth between it and this machine."),
         "Unreachable",
     ),
     "kube.round-timeout": Fault(
-        "%(host)s is too slow: the round was ended before everything was read.",
-        "Check the load of the API server and the bandwidth between it and this machine.",
+        _("%(host)s is too slow: the round was ended before everything was read."),
+        _("Check the load of the API server and the bandwidth between it and this machine."),
         "Unreachable",
     ),
-    "kube.disconnected": Fault("%(host)s closed the connection in the middle of an answer.", _NETWORK, "Unreachable"),
+    "kube.disconnected": Fault(
+        _("%(host)s closed the connection in the middle of an answer."), _NETWORK, "Unreachable"
+    ),
     "kube.certificate-expired": Fault(
-        "The certificate of %(host)s has expired.",
-        "Renew the API server's certificate (kubeadm certs renew apiserver, or the provider's way).",
+        _("The certificate of %(host)s has expired."),
+        _("Renew the API server's certificate (kubeadm certs renew apiserver, or the provider's way)."),
         "Unreachable",
         is_transient=False,
         ends_round=True,
     ),
     "kube.certificate-not-yet-valid": Fault(
-        "The certificate of %(host)s is not valid yet.",
-        "Compare the clocks of this machine and of the API server.",
+        _("The certificate of %(host)s is not valid yet."),
+        _("Compare the clocks of this machine and of the API server."),
         "Unreachable",
         is_transient=False,
         ends_round=True,
     ),
     "kube.certificate-unknown-authority": Fault(
-        "The certificate of %(host)s is not signed by the certificate authority that was registered.",
-        "If the cluster's authority was replaced on purpose, register the new one; if not, somebody else answers.",
+        _("The certificate of %(host)s is not signed by the certificate authority that was registered."),
+        _("If the cluster's authority was replaced on purpose, register the new one; if not, somebody else answers."),
         "Unreachable",
         is_transient=False,
         ends_round=True,
     ),
     "kube.certificate-wrong-name": Fault(
-        "The certificate of %(host)s is made out to another name: %(detail)s.",
-        "Correct the server's address, or set tls-server-name to a name that the certificate carries.",
+        _("The certificate of %(host)s is made out to another name: %(detail)s."),
+        _("Correct the server's address, or set tls-server-name to a name that the certificate carries."),
         "Unreachable",
         is_transient=False,
         ends_round=True,
     ),
     "kube.tls-failed": Fault(
-        "No TLS connection to %(host)s: %(detail)s.",
-        "Check that the address is the API server's https port.",
+        _("No TLS connection to %(host)s: %(detail)s."),
+        _("Check that the address is the API server's https port."),
         "Unreachable",
         ends_round=True,
     ),
     "kube.client-certificate-unusable": Fault(
-        "The client certificate for %(host)s cannot be used: %(detail)s.",
-        "Store the certificate and the key that belongs to it again, both as PEM text.",
+        _("The client certificate for %(host)s cannot be used: %(detail)s."),
+        _("Store the certificate and the key that belongs to it again, both as PEM text."),
         "AuthExpired",
         is_transient=False,
     ),
     "kube.authority-unusable": Fault(
-        "The certificate authority for %(host)s cannot be used: %(detail)s.",
-        "Paste the authority's certificate as PEM text (certificate-authority-data of the kubeconfig, decoded).",
+        _("The certificate authority for %(host)s cannot be used: %(detail)s."),
+        _("Paste the authority's certificate as PEM text (certificate-authority-data of the kubeconfig, decoded)."),
         "Unreachable",
         is_transient=False,
     ),
     "kube.unauthorized": Fault(
-        "%(host)s does not accept the credential (401).",
+        _("%(host)s does not accept the credential (401)."),
         _NEW_CREDENTIAL,
         "AuthExpired",
         is_transient=False,
         ends_round=True,
     ),
     "kube.forbidden": Fault(
-        "%(host)s forbids reading %(what)s (403).",
-        "Apply the current read role to the cluster again.",
+        _("%(host)s forbids reading %(what)s (403)."),
+        _("Apply the current read role to the cluster again."),
         "Forbidden",
         is_transient=False,
     ),
     "kube.rate-limited": Fault(
-        "%(host)s asks to slow down (429)%(detail)s.",
-        "Nothing to do: reading goes on by itself. If it lasts, look at the API server's flow schemas.",
+        _("%(host)s asks to slow down (429)%(detail)s."),
+        _("Nothing to do: reading goes on by itself. If it lasts, look at the API server's flow schemas."),
         "Degraded",
         ends_round=True,
     ),
     "kube.server-error": Fault(
-        "%(host)s fails with status %(status)s while reading %(what)s.",
-        "Look at the API server's log and at etcd.",
+        _("%(host)s fails with status %(status)s while reading %(what)s."),
+        _("Look at the API server's log and at etcd."),
         "Degraded",
     ),
     "kube.list-expired": Fault(
-        "The list of %(what)s on %(host)s expired twice while it was read (410).",
-        "Nothing to do unless it lasts: then the API server compacts its history faster than the list can be read.",
+        _("The list of %(what)s on %(host)s expired twice while it was read (410)."),
+        _("Nothing to do unless it lasts: then the API server compacts its history faster than the list can be read."),
         "Degraded",
     ),
     "kube.not-found": Fault(
-        "%(host)s does not know %(what)s (404).",
-        "Check the path in the server's address.",
+        _("%(host)s does not know %(what)s (404)."),
+        _("Check the path in the server's address."),
         "Unreachable",
         is_transient=False,
     ),
     "kube.not-installed": Fault(
-        "%(what)s is not installed on %(host)s.",
-        "Install the Flux component that brings it, if the cluster should have it.",
+        _("%(what)s is not installed on %(host)s."),
+        _("Install the Flux component that brings it, if the cluster should have it."),
         "Connected",
         is_transient=False,
     ),
     "kube.version-unknown": Fault(
-        "%(host)s serves %(what)s only in versions that are not known here: %(detail)s.",
-        "Upgrade Flotilla.",
+        _("%(host)s serves %(what)s only in versions that are not known here: %(detail)s."),
+        _("Upgrade Flotilla."),
         "Degraded",
         is_transient=False,
     ),
     "kube.not-kubernetes": Fault(
-        "%(host)s answers, but not as a Kubernetes API: %(detail)s.", _PROXY, "Unreachable", is_transient=False
+        _("%(host)s answers, but not as a Kubernetes API: %(detail)s."), _PROXY, "Unreachable", is_transient=False
     ),
     "kube.web-page": Fault(
-        "%(host)s answers %(what)s with a web page instead of JSON (status %(status)s).", _PROXY, "Degraded"
+        _("%(host)s answers %(what)s with a web page instead of JSON (status %(status)s)."), _PROXY, "Degraded"
     ),
     "kube.redirected": Fault(
-        "%(host)s redirects %(what)s elsewhere (status %(status)s); redirects are not followed.",
+        _("%(host)s redirects %(what)s elsewhere (status %(status)s); redirects are not followed."),
         _PROXY,
         "Unreachable",
         is_transient=False,
     ),
-    "kube.not-json": Fault("%(host)s answers %(what)s with broken JSON: %(detail)s.", _PROXY, "Degraded"),
+    "kube.not-json": Fault(_("%(host)s answers %(what)s with broken JSON: %(detail)s."), _PROXY, "Degraded"),
     "kube.wrong-kind": Fault(
-        "%(host)s answers %(what)s with something else: %(detail)s.", _PROXY, "Degraded", is_transient=False
+        _("%(host)s answers %(what)s with something else: %(detail)s."), _PROXY, "Degraded", is_transient=False
     ),
     "kube.answer-too-large": Fault(
-        "The answer of %(host)s about %(what)s is larger than %(limit)s.",
-        "Find the objects that are that large, or raise the limit.",
+        _("The answer of %(host)s about %(what)s is larger than %(limit)s."),
+        _("Find the objects that are that large, or raise the limit."),
         "Degraded",
         is_transient=False,
     ),
     "kube.unexpected-status": Fault(
-        "%(host)s answers %(what)s with status %(status)s.", _PROXY, "Degraded", is_transient=False
+        _("%(host)s answers %(what)s with status %(status)s."), _PROXY, "Degraded", is_transient=False
     ),
     "kube.cluster-replaced": Fault(
-        "Another cluster answers at %(host)s: the UID of its kube-system is %(found)s, registered was %(expected)s.",
-        "If the cluster was rebuilt on purpose, confirm its new identity; until then nothing of it is stored.",
+        _("Another cluster answers at %(host)s: the UID of its kube-system is %(found)s, registered was %(expected)s."),
+        _("If the cluster was rebuilt on purpose, confirm its new identity; until then nothing of it is stored."),
         "Replaced",
         is_transient=False,
     ),

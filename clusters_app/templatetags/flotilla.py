@@ -21,6 +21,7 @@ from clusters_app.flux.verdicts import BROKEN, Control
 from clusters_app.models import AppOnCluster, FluxObject, GateResult, Operation, Promotion, PromotionTarget
 from clusters_app.queries.apps import AppMatrix, AppRow, Cell
 from clusters_app.queries.fleet import ClusterRow, Counts
+from clusters_app.web.retold import retold
 from clusters_app.web.words import (
     APP_LOOKS,
     HEALTH_LOOKS,
@@ -44,6 +45,9 @@ def words(text: str) -> list[str]:
 @register.simple_tag
 def sheet_url(name: str) -> str:
     return static(f"flotilla/{name}.css")
+
+
+register.filter("retold", retold)
 
 
 @register.filter
@@ -210,10 +214,10 @@ def root_cause(row: ClusterRow) -> dict[str, Any]:
     """The one cause behind a cluster's state: of the connection first, then of the oldest failing object."""
     status = row.status
     if status.problem and (not row.is_live or not status.cause_object):
-        return {"text": status.problem}
+        return {"text": retold(status.problem)}
     kind, _slash, rest = status.cause_object.partition("/")
     name = rest.rpartition("/")[2]
-    return {"object": f"{kind}/{name}" if name else "", "whole": status.cause_object, "text": status.cause}
+    return {"object": f"{kind}/{name}" if name else "", "whole": status.cause_object, "text": retold(status.cause)}
 
 
 @register.filter
