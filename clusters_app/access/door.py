@@ -64,8 +64,11 @@ class AccessMiddleware:
 
     def _answer(self, request: HttpRequest) -> HttpResponse:
         """Whichever view, or check before it, says 403 to a signed-in person: it stands in the record."""
+        person = request.user
         response = self.get_response(request)
-        if response.status_code == 403 and request.user.is_authenticated:
+        # REST framework forgets who it was when it refuses for want of a CSRF token.
+        request.user = person
+        if response.status_code == 403 and person.is_authenticated:
             _record_refusal(request)
         return response
 
