@@ -13,17 +13,23 @@ from pathlib import Path
 from typing import Protocol, TextIO, cast
 
 COMMANDS = {
+    "cluster": "Register clusters, list, show and remove them; print the manifest of the read role",
     "create_secrets": "Write the secret files that docker-compose.yml hands to the containers",
     "demo": "Fill an empty installation with a demo fleet and serve its simulated clusters",
+    "environment": "Add environments, list them, set their promotion order",
     "explain": "Say what state the Flux objects of a document are in, why, and what to do",
     "graph": "Say what a Flux repository describes: environments, clusters, apps, reach",
     "healthy": "Say by the exit code whether a part that runs on this host answers",
     "promote_env": "Carry a release from one environment to another, on a local clone or on the server",
     "lint": "Say what is wrong with a Flux repository, with file, line and remedy",
+    "promotions": "List promotions, show one, give one up, try one again",
+    "repository": "Add repositories, list them, look at one again",
     "run": "Run everything on this machine: web server, workers, beat and an embedded broker",
     "scaffold": "Lay out a repository for a fleet from the answers in a file",
     "serve": "Run one part in the foreground: web, observe, git or beat",
     "signin_link": "Print a link that signs a person in, once",
+    "status": "Say how the fleet stands, or one cluster's objects as `flux get all -A` prints them",
+    "token": "Make a token for the API",
 }
 
 USAGE = 2
@@ -77,15 +83,34 @@ def run_command(name: str, words: list[str], program: str = "flotilla") -> int:
         description=(module.__doc__ or "").strip(),
         epilog=f"example:\n  {command.EXAMPLE.strip()}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,  # what a script writes must not change its meaning when an option is added
     )
     command.add_arguments(parser)
     try:
         arguments = parser.parse_args(words)
     except SystemExit as exit_:
         return _code(exit_)
-    if getattr(module, "loads_django", lambda _: False)(arguments) and not _load_django(program):
-        return USAGE
-    return command.run(arguments, sys.stdin, sys.stdout, sys.stderr)
+    if not getattr(module, "loads_django", lambda _: False)(arguments):
+        return command.run(arguments, sys.stdin, sys.stdout, sys.stderr)
+    return _run_on_server(command, arguments, program) if _load_django(program) else USAGE
+
+
+def _run_on_server(command: Command, arguments: argparse.Namespace, program: str) -> int:
+    """With Django loaded. What is refused, and a database that is not set up, is told in words and not as a trace."""
+    from django.db import OperationalError, ProgrammingError
+
+    from clusters_app.egress import EgressError
+    from clusters_app.forges import ForgeError
+    from clusters_app.git.errors import GitError
+    from clusters_app.services.errors import ServiceError
+
+    try:
+        return command.run(arguments, sys.stdin, sys.stdout, sys.stderr)
+    except (ServiceError, EgressError, ForgeError, GitError) as error:
+        sys.stderr.write(f"{error}\n")
+    except (OperationalError, ProgrammingError) as error:
+        sys.stderr.write(f"The database cannot be used: {error}. If it is new, run: {program} migrate\n")
+    return 1
 
 
 def _run_django_command(name: str, words: list[str], program: str) -> int:

@@ -63,13 +63,25 @@ def has_colour(stream: TextIO) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
+def cell(value: Value) -> str:
+    """A value on one line, "-" for none, without anything that a terminal would obey."""
+    if value is None or value == "":
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return ", ".join(map(cell, value)) or "-"
+    # One row stays one line, and a terminal obeys no sequence that came out of a cluster.
+    return "".join(character if character.isprintable() else " " for character in str(value))
+
+
 def progress(message: str) -> None:
     """A line about what is going on, on stderr so that the output stays clean."""
     sys.stderr.write(f"{message}\n")
 
 
 def _table(rows: Sequence[Row], columns: Sequence[str], tone_of: ToneOf | None) -> str:
-    cells = [[_cell(row.get(column)) for column in columns] for row in rows]
+    cells = [[cell(row.get(column)) for column in columns] for row in rows]
     heads = [column.replace("_", " ").upper() for column in columns]
     widths = [max(map(_width, column)) for column in zip(heads, *cells, strict=True)]
     lines = [_line(heads, widths)]
@@ -87,17 +99,6 @@ def _line(texts: Sequence[str], widths: Sequence[int], tones: Sequence[Tone | No
 
 def _coloured(text: str, tone: Tone | None) -> str:
     return f"\033[{tone}m{text}\033[0m" if tone else text
-
-
-def _cell(value: Value) -> str:
-    if value is None or value == "":
-        return "-"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return ", ".join(map(_cell, value)) or "-"
-    # One row stays one line, and a terminal obeys no sequence that came out of a cluster.
-    return "".join(character if character.isprintable() else " " for character in str(value))
 
 
 def _width(text: str) -> int:

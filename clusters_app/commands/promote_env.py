@@ -1,7 +1,8 @@
 """Carry a release of one or several apps from one environment to another.
 
-With --dir it plans on a local clone, without server or database, and edits its files: exactly the lines that carry the
-release. Nothing is committed. Several apps go together or not at all.
+On the server it opens a pull request and, with --wait, follows it until the release is live. With --dir it plans on a
+local clone, without server or database, and edits its files: exactly the lines that carry the release; nothing is
+committed. Several apps go together or not at all. What is open or live already is not opened again.
 """
 
 import argparse
@@ -10,13 +11,14 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from clusters_app.commands.output import Tone, add_format, paint, print_document
+from clusters_app.commands.output import add_format, print_document
+from clusters_app.commands.plan_text import plan_text
 
 if TYPE_CHECKING:
     from clusters_app.repo.flux_build import Render
-    from clusters_app.repo.plan_model import Plan, Remark
+    from clusters_app.repo.plan_model import Plan
 
-EXAMPLE = "flotilla promote-env --dir . --app shop --from staging --to prod --dry-run"
+EXAMPLE = "flotilla promote-env --app shop --from staging --to prod --wait"
 
 REFUSED, USAGE = 1, 2
 
@@ -26,6 +28,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--app", action="append", required=True, dest="apps", help="the app; may be repeated")
     parser.add_argument("--from", required=True, dest="source", metavar="ENVIRONMENT", help="where the release is")
     parser.add_argument("--to", required=True, dest="target", metavar="ENVIRONMENT", help="where it goes")
+    parser.add_argument(
+        "--answer", action="append", default=[], dest="answers", metavar="ID", help="carry what this asks"
+    )
+    parser.add_argument(
+        "--repository", default="", metavar="NAME", help="of the app, where several have one of its name"
+    )
+    parser.add_argument("--wait", action="store_true", help="follow it until it is live; exit 1 when it ends otherwise")
     parser.add_argument("--dry-run", action="store_true", help="say the plan and change nothing")
     add_format(parser)
 
@@ -47,6 +56,9 @@ def run(arguments: argparse.Namespace, stdin: TextIO, stdout: TextIO, stderr: Te
 def _offline(arguments: argparse.Namespace, stdout: TextIO, stderr: TextIO) -> int:
     from clusters_app.repo.rules import RulesError
 
+    if arguments.wait or arguments.repository:
+        stderr.write("--wait and --repository are for the server; with --dir there is none\n")
+        return USAGE
     if not arguments.dir.is_dir():
         stderr.write(f"{arguments.dir} is not a directory\n")
         return USAGE
@@ -80,6 +92,7 @@ def _planned(arguments: argparse.Namespace) -> "Plan":
         arguments.target,
         rules=read_rules(tree),
         history=Past.of_clone(arguments.dir),
+        answers=arguments.answers,
         render=_renderer(),
     )
 
@@ -129,28 +142,7 @@ def _umask() -> int:
 
 
 def _as_text(plan: "Plan", stream: TextIO, *, is_dry: bool) -> str:
-    from clusters_app.repo.plan_model import path_as_text
-
-    lines = [f"{', '.join(plan.apps)}: {plan.source} → {plan.target}   release {plan.release[:19]}"]
-    for edit in plan.edits:
-        where = f"  {edit.file}  {path_as_text(edit.path)}".rstrip()
-        lines.append(f"{paint(edit.kind, Tone.GOOD, stream)}{where}  {edit.old or '-'} → {edit.new or '-'}")
-    for title, tone, remarks in (
-        ("refused", Tone.BAD, plan.refusals),
-        ("asked", Tone.WARNING, plan.asks),
-        ("kept", Tone.QUIET, plan.kept),
-    ):
-        lines += [f"{paint(title, tone, stream)}  {_remark(remark)}" for remark in remarks]
+    text = plan_text(plan.as_json(), stream)
     if not plan.edits and not plan.refusals:
-        lines.append("nothing to promote")
-    elif is_dry and plan.edits:
-        lines.append("dry run: nothing was written")
-    return "\n".join(lines) + "\n"
-
-
-def _remark(remark: "Remark") -> str:
-    from clusters_app.repo.plan_model import path_as_text
-
-    values = f"  ({remark.source or '-'} → {remark.target or '-'})" if remark.path else ""
-    remedy = f"; {remark.remedy}" if remark.remedy else ""
-    return f"{remark.file}  {path_as_text(remark.path)}{values}: {remark.why}{remedy}"
+        return f"{text}nothing to promote\n"
+    return f"{text}dry run: nothing was written\n" if is_dry and plan.edits else text

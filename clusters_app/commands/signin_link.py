@@ -19,11 +19,11 @@ def loads_django(_arguments: argparse.Namespace) -> bool:
 
 def run(arguments: argparse.Namespace, stdin: TextIO, stdout: TextIO, stderr: TextIO) -> int:
     del stdin
+    from clusters_app.commands.on_server import actor
     from clusters_app.services.accounts import first_run_link, sign_in_url
-    from clusters_app.services.audit import SYSTEM
 
     name: str | None = arguments.username
-    link = sign_in_url(username=name, actor=SYSTEM) if name else first_run_link()
+    link = sign_in_url(username=name, actor=actor()) if name else first_run_link(actor=actor())
     if link is None:
         stderr.write("An administrator exists: name the person whom the link is for, flotilla signin-link NAME\n")
         return 1

@@ -5,6 +5,7 @@ API and command of the same name share, so that no two of them can differ.
 """
 
 from .visible import (
+    HOST,
     ROLE_VERBS,
     VERBS,
     Person,
@@ -25,6 +26,7 @@ from .visible import (
 )
 
 __all__ = [
+    "HOST",
     "ROLE_VERBS",
     "VERBS",
     "Person",

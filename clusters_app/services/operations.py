@@ -3,7 +3,9 @@
 A Celery message is only a nudge; `due_operations` finds what a lost one left behind. Running is a lease with an end.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import datetime, timedelta
 from typing import Protocol
 
@@ -15,7 +17,7 @@ from django.utils.translation import gettext as _
 from clusters_app.egress import EgressError, EgressTransient
 from clusters_app.forges import ForgeError, ForgeTransient
 from clusters_app.git.errors import GitError, GitTransient
-from clusters_app.models import Credential, Operation
+from clusters_app.models import AuditRecord, Credential, Operation
 from clusters_app.secret import Secret, mask
 
 from .audit import SYSTEM, Actor, record
@@ -25,6 +27,9 @@ from .nudges import nudge
 
 LEASE = timedelta(minutes=5)
 MOST_ATTEMPTS = 5
+
+#: Who hears of each step in this process: a command that prints them, nobody in a worker.
+_listener: "ContextVar[Callable[[Step], None] | None]" = ContextVar("listener", default=None)
 
 
 class Step(Protocol):
@@ -112,16 +117,32 @@ def _finish(operation: Operation, state: str, *, problem: str = "", result: dict
         forget_credentials(owner_kind=Credential.Owner.OPERATION, owner_id=operation.pk)
 
 
+@contextmanager
+def told_of_steps(tell: Callable[[Step], None]) -> Iterator[None]:
+    """Within it, `tell` hears each step of the work that this thread does, as it comes."""
+    token = _listener.set(tell)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
 def follow_steps(operation: Operation, steps: Iterable[Step]) -> list[Step]:
     """Write each step as it comes, so that the page shows it; returns them all."""
     done: list[Step] = []
     for step in steps:
         done.append(step)
+        if tell := _listener.get():
+            tell(step)
         shown = [{"code": s.code, "state": s.state, "text": mask(s.text), "remedy": s.remedy} for s in done]
         Operation.objects.filter(pk=operation.pk).update(steps=shown, lease_until=timezone.now() + LEASE)
     return done
 
 
 def actor_of_operation(operation: Operation) -> Actor:
-    user = operation.created_by
-    return Actor(user.get_username(), user) if user else SYSTEM
+    """Who asked for it. A command has no account: its name stands in the record of the asking."""
+    if user := operation.created_by:
+        return Actor(user.get_username(), user)
+    asked = AuditRecord.objects.filter(verb=f"{operation.kind}.ask", subject=operation.subject).order_by("-id")
+    names = asked.filter(detail__operation=operation.pk).values_list("actor", flat=True)
+    return Actor(names[0]) if names else SYSTEM
