@@ -19,6 +19,7 @@ from .errors import GitError, GitPermanent, GitTransient
 from .failures import remote_failure, spoken
 from .lock import LastFetch, alone, read_last_fetch, write_last_fetch
 from .operations import Operation
+from .past import Past
 from .reach import Route
 from .refs import branch_in_the_way, check_branch, check_sha
 from .refusals import push_refusal
@@ -188,6 +189,10 @@ class Mirror:
         """
         until = None if base is None else self._commit_object(base)
         return history.log(self._repository, until, self._commit_object(head), paths, limit)
+
+    def past(self, head: str) -> Past:
+        """The history behind a commit as a promotion's plan reads it; unlike `log` it counts a merge for its branch."""
+        return Past(self._repository, str(self._commit_object(head).id))
 
     def changed_paths(self, base: str, head: str) -> list[str]:
         """Paths that differ between two commits: old and new name of a moved file are two."""

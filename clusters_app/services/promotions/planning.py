@@ -6,11 +6,8 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from clusters_app.git.mirror import Mirror
-from clusters_app.git.trailers import read_trailers
 from clusters_app.models import App, AppStage, Environment, Repository
 from clusters_app.repo.graph import FleetGraph
-from clusters_app.repo.history import PastCommit
 from clusters_app.repo.plan import plan_promotion
 from clusters_app.repo.plan_model import Plan
 from clusters_app.repo.rules import read_rules
@@ -19,9 +16,6 @@ from clusters_app.services.differences import diff_lines, text_from, text_of
 from clusters_app.services.errors import ServiceError
 from clusters_app.services.graphs import fleet_graph
 from clusters_app.services.remotes import read_mirror
-
-#: How far back the last promotion is looked for.
-MOST_HISTORY = 500
 
 
 @dataclass(frozen=True)
@@ -48,20 +42,6 @@ class Planned:
         ]
 
 
-class MirrorHistory:
-    """The commits behind a plan's base, as `repo.history.History` wants them."""
-
-    def __init__(self, mirror: Mirror, base: str) -> None:
-        self._mirror, self._base = mirror, base
-
-    def touching(self, paths: Sequence[str]) -> Iterable[PastCommit]:
-        for commit in self._mirror.log(None, self._base, paths, limit=MOST_HISTORY):
-            yield PastCommit(commit.sha, read_trailers(commit.message))
-
-    def tree(self, sha: str) -> Tree | None:
-        return self._mirror.tree(sha) if self._mirror.has(sha) else None
-
-
 def plan(
     *,
     apps: Sequence[App],
@@ -86,7 +66,7 @@ def plan(
         source.name,
         target.name,
         rules=read_rules(tree),
-        history=MirrorHistory(mirror, base),
+        history=mirror.past(base),
         answers=answers,
     )
     return Planned(found, base, tree, graph, _clusters_touched(graph, found, target.name))
