@@ -24,7 +24,7 @@ quick: .venv/ready  ## the tests that need no server, in under a minute
 
 test: .venv/ready  ## everything, on real servers; the first time builds them (about 15 minutes, 8 GB of caches)
 	@$(PYTHON) -m tests.testbed.build
-	@$(PYTHON) -m pytest --cov --cov-report=term:skip-covered $(PYTEST_ARGS)
+	@HYPOTHESIS_PROFILE=full FLOTILLA_SCHEMA_EXAMPLES=10 $(PYTHON) -m pytest -n 2 --dist loadgroup --cov --cov-report=term:skip-covered $(PYTEST_ARGS)
 
 lint: .venv/ready  ## everything that can be checked without running the product
 	.venv/bin/ruff check --quiet --output-format concise .

@@ -9,7 +9,7 @@ pytest_plugins = ["tests.testbed.fixtures"]
 
 # No deadlines: a busy machine is no defect. `make test` tries more than the edit loop can wait for.
 settings.register_profile("quick", max_examples=40, deadline=None)
-settings.register_profile("full", max_examples=300, deadline=None)
+settings.register_profile("full", max_examples=400, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 

@@ -6,7 +6,7 @@ import time
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from clusters_app.ingest import (
@@ -137,7 +137,6 @@ def strings(value: JsonValue) -> list[str]:
 
 
 @given(json_values)
-@settings(max_examples=200)
 def test_whatever_is_accepted_can_be_stored(value: object) -> None:
     try:
         cleaned = json_document(json.dumps(value).encode())
@@ -156,7 +155,6 @@ def test_whatever_is_accepted_can_be_stored(value: object) -> None:
 @given(st.binary(max_size=200) | st.text('{}[]":,\\u0d8 1e-.tfn', max_size=100).map(str.encode))
 @example(b'"\\')
 @example(b'"\\ud83d\\ude00"')
-@settings(max_examples=400)
 def test_no_bytes_break_it_in_another_way(data: bytes) -> None:
     try:
         value = json_document(data)
@@ -198,7 +196,6 @@ def test_text_loses_what_controls_a_terminal_or_a_page(text: str, cleaned: str) 
 @given(st.text(st.characters(), max_size=200), st.integers(1, 100))
 @example("\r\n" * 200, 50)
 @example("\x1b" * 20, 30)
-@settings(max_examples=300)
 def test_clean_text_is_short_printable_and_stays_as_it_is(text: str, limit: int) -> None:
     cleaned = clean_text(text, limit=limit)
     assert len(cleaned) <= limit
@@ -278,7 +275,6 @@ def test_an_odd_time_is_none(value: object, moment: datetime | None) -> None:
 
 
 @given(st.datetimes(datetime(1990, 1, 2), datetime(2200, 12, 30), timezones=st.timezones()))  # noqa: DTZ001
-@settings(max_examples=200)
 def test_every_real_time_is_read(moment: datetime) -> None:
     text = moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
     assert clean_timestamp(text) == moment.astimezone(UTC)

@@ -6,7 +6,7 @@ import time
 
 import pytest
 import yaml as pyyaml
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from clusters_app.ingest import IngestError, JsonValue
@@ -377,7 +377,6 @@ json_values = st.recursive(
 
 
 @given(json_values)
-@settings(max_examples=150)
 def test_json_is_yaml_in_both_profiles(value: JsonValue) -> None:
     text = json.dumps(value)
     assert load_network(text) == value
@@ -387,7 +386,6 @@ def test_json_is_yaml_in_both_profiles(value: JsonValue) -> None:
 
 
 @given(json_values)
-@settings(max_examples=150)
 def test_what_pyyaml_writes_is_read_back(value: JsonValue) -> None:
     text = pyyaml.safe_dump_all([value, value], allow_unicode=True, explicit_start=True)
     parsed = load_repository(text.encode())
@@ -401,7 +399,6 @@ def test_what_pyyaml_writes_is_read_back(value: JsonValue) -> None:
 @example(b"\xef\xbb\xbf")
 @example(b"\xef\xbb\xbf\xef\xbb\xbfa: 1")
 @example(b"a: !<tag:> b")
-@settings(max_examples=400)
 def test_no_bytes_break_a_reader(data: bytes) -> None:
     parsed = load_repository(data)
     for document in parsed.documents:
@@ -411,7 +408,6 @@ def test_no_bytes_break_a_reader(data: bytes) -> None:
 
 
 @given(st.text("ab:-?[]{}&*!|>'\"%@`#,\n \t<~0.", max_size=60))
-@settings(max_examples=600)
 def test_no_punctuation_breaks_a_reader_and_every_place_is_inside(text: str) -> None:
     parsed = load_repository(text.encode())
     for document in parsed.documents:

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from clusters_app.flux.freshness import freshness_of_round, older
@@ -92,7 +92,6 @@ def is_proven(item: dict[str, Any]) -> bool:
     return bool(observed >= item["metadata"]["generation"])
 
 
-@settings(max_examples=250, deadline=None)
 @given(kind=st.sampled_from(KINDS), seen=st.lists(observations, min_size=1, max_size=5))
 def test_no_sequence_of_observations_earns_green_without_evidence(kind: str, seen: list[dict[str, Any]]) -> None:
     memory: dict[ObjectRef, Memory] = {}
@@ -131,7 +130,6 @@ def check(verdict: Verdict, drawn: dict[str, Any], *, is_lease_moving: bool, mis
     assert is_lease_moving or verdict.control is Control.ACTIVE
 
 
-@settings(max_examples=100, deadline=None)
 @given(pause=st.integers(61, 100_000), generation=st.integers(1, 3))
 def test_a_controller_that_stands_still_earns_no_green(pause: int, generation: int) -> None:
     item = decode_object(

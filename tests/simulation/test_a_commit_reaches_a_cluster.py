@@ -176,7 +176,7 @@ def follower() -> SimulatedCluster:
     return cluster
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.integers(0, 40_000), max_size=12))
 def test_how_often_one_looks_changes_nothing(offsets: list[int]) -> None:
     often, once = follower(), follower()

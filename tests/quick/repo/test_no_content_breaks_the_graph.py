@@ -74,7 +74,7 @@ FILES = st.dictionaries(
 )  # fmt: skip
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(files=FILES, links=st.sets(st.sampled_from(["a/b", "clusters/prod/link.yaml"])), rooted=st.booleans())
 def test_anything_at_all(files: dict[str, str], links: set[str], rooted: bool) -> None:
     texts = {**(gotk("clusters/prod") if rooted else {}), **files}

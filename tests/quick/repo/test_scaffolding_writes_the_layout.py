@@ -236,7 +236,7 @@ def test_a_mistake_is_named_by_its_path(where: str, change: dict[str, object]) -
 NAMES = st.text("abcdefghijklmnopqrstuvwxyz0123456789-", min_size=1, max_size=20)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(name=NAMES, version=st.text("0123456789abcdefxeE_.+-", min_size=1, max_size=12), value=st.text(max_size=20))
 def test_whatever_is_accepted_comes_back_as_it_was_given(name: str, version: str, value: str) -> None:
     app = {"name": name, "version": version, "chart": {"source": "HelmRepository", "url": "https://c.org", "name": "c"}}
