@@ -1,10 +1,9 @@
 """The OpenAPI document has no warning, and the running service does what it says (schemathesis, in one process).
 
-`FLOTILLA_SCHEMA_EXAMPLES` (default 3) is the number of generated requests an operation: more of them outside the edit loop.
+`FLOTILLA_SCHEMA_EXAMPLES` is the number of generated requests an operation: 3, and more of them outside the edit loop.
 """
 
 import os
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -26,15 +25,21 @@ from tests.access.requests import address
 from tests.access.world import World
 
 EXAMPLES = int(os.environ.get("FLOTILLA_SCHEMA_EXAMPLES", "3"))
-DOCUMENT: dict[str, Any] = OncePerLanguage().get_schema()
+DOCUMENT: dict[str, Any] = OncePerLanguage().get_schema()  # type: ignore[no-untyped-call]
 SCHEMA = schemathesis.openapi.from_dict(DOCUMENT)
 SCHEMA.app = get_wsgi_application()
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 
 
+def validate(case: Any, answer: Any) -> None:
+    """The role's file holds several YAML documents, of which schemathesis would read one: its text is not looked into."""
+    is_text = case.path.endswith(".yaml")
+    case.validate_response(answer, checks=CHECKS[:-1] if is_text else CHECKS)
+
+
 @pytest.fixture
-def token(world: World) -> Iterator[str]:
-    yield world.token(world.person("admin", "admin"))
+def token(world: World) -> str:
+    return world.token(world.person("admin", "admin"))
 
 
 @SCHEMA.parametrize()
@@ -45,11 +50,11 @@ def token(world: World) -> Iterator[str]:
     phases=[Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
-def test_the_service_does_what_its_document_says(case: schemathesis.Case, token: str) -> None:
+def test_the_service_does_what_its_document_says(case: Any, token: str) -> None:
     with transaction.atomic():
         answer = case.call(headers={"Authorization": f"Bearer {token}"})
         transaction.set_rollback(True)
-    case.validate_response(answer, checks=CHECKS)
+    validate(case, answer)
 
 
 OPERATIONS = [(path, method) for path, methods in DOCUMENT["paths"].items() for method in methods if method == "get"]
@@ -63,8 +68,8 @@ def test_what_is_really_there_fits_the_document(world: World, token: str, path: 
     case.path = address(world, name)
     case.path_parameters = {}
     answer = case.call(headers={"Authorization": f"Bearer {token}"})
-    assert answer.status_code == (404 if name in {"api-token"} else 200)
-    case.validate_response(answer, checks=CHECKS)
+    assert answer.status_code == (404 if name == "api-token" else 200)
+    validate(case, answer)
 
 
 def _document_path(route: str) -> str:
