@@ -32,7 +32,7 @@ CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance,
 
 
 def validate(case: Any, answer: Any) -> None:
-    """The role's file holds several YAML documents, of which schemathesis would read one: its text is not looked into."""
+    """The role's file holds several YAML documents and schemathesis reads one: its text is not looked into."""
     is_text = case.path.endswith(".yaml")
     case.validate_response(answer, checks=CHECKS[:-1] if is_text else CHECKS)
 
