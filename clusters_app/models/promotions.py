@@ -74,6 +74,7 @@ class Promotion(models.Model):
     version_after = models.CharField(max_length=200, blank=True, default="")
 
     plan = models.JSONField(default=dict, help_text="{edits, kept, asks, refusals, diff}")
+    answers = models.JSONField(default=list, blank=True, help_text="ids of asks that a person answered: carry it over")
     plan_hash = content_hash_field()
     base = commit_field()
     branch = models.CharField(max_length=250)

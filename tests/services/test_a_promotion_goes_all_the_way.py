@@ -254,3 +254,28 @@ def test_a_newer_release_takes_over_the_open_pull_request(fleet: Fleet) -> None:
     assert newer.pull_request_number == older.pull_request_number
     fleet.merge(newer)
     assert "1.2.0" in fleet.read(VERSION.format("staging"))
+
+
+def test_an_edit_without_effect_is_refused_before_anything_is_pushed(fleet: Fleet) -> None:
+    """Something later in the target's build sets the image again: the worker's build sees it."""
+    listing = fleet.read("clusters/staging/apps/kustomization.yaml")
+    pinned = listing + "images:\n  - name: registry.example/web\n    newTag: 0.9.0\n"
+    path = VERSION.format("dev")
+    changes = {
+        "clusters/staging/apps/kustomization.yaml": pinned.encode(),
+        path: fleet.read(path).replace("1.0.0", "1.1.0").encode(),
+    }
+    fleet.commit(changes, "Pin staging")
+    fleet.sync()
+    before = set(fleet.remote.references)
+    found, _planned = requesting.request_promotion(
+        apps=[App.objects.get(name="web")],
+        source=Environment.objects.get(name="dev"),
+        target=Environment.objects.get(name="staging"),
+        actor=fleet.actor,
+    )
+    assert found is not None
+    advancing.advance_promotion(promotion_id=found.pk)
+    found.refresh_from_db()
+    assert (found.state, bool(found.problem)) == ("Planned", True)
+    assert set(fleet.remote.references) == before

@@ -26,7 +26,7 @@ from clusters_app.services.remotes import forge_of, mirror_of, remote_of
 
 from .claims import still_mine, write
 from .gates import evaluate_gates
-from .planning import Planned, plan
+from .planning import Planned, build_directory, plan
 from .rollout import freeze_targets
 from .text import pull_request_body, pull_request_title
 from .transitions import move
@@ -69,7 +69,13 @@ def open_pull_request(promotion: Promotion) -> timedelta:
 
 
 def _plan_again(promotion: Promotion) -> Planned:
-    planned = plan(apps=list(promotion.apps.all()), source=promotion.source, target=promotion.target)
+    planned = plan(
+        apps=list(promotion.apps.all()),
+        source=promotion.source,
+        target=promotion.target,
+        answers=promotion.answers,
+        build=build_directory,
+    )
     if planned.plan.refusals:
         refusal = planned.plan.refusals[0]
         raise ServiceError(f"promotion.{refusal.code}", refusal.why, remedy=refusal.remedy)

@@ -7,10 +7,12 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from clusters_app.models import App, AppStage, Environment, Repository
+from clusters_app.render import RenderError, render
+from clusters_app.repo.flux_build import RenderFailed
 from clusters_app.repo.graph import FleetGraph
-from clusters_app.repo.plan import plan_promotion
+from clusters_app.repo.plan import Render, plan_promotion
 from clusters_app.repo.plan_model import Plan
-from clusters_app.repo.rules import read_rules
+from clusters_app.repo.rules import Rules, RulesError, read_rules
 from clusters_app.repo.tree import Tree
 from clusters_app.services.differences import diff_lines, text_from, text_of
 from clusters_app.services.errors import ServiceError
@@ -48,14 +50,16 @@ def plan(
     source: Environment,
     target: Environment,
     answers: Iterable[str] = (),
-    commit: str = "",
+    build: Render | None = None,
 ) -> Planned:
-    """The plan for these apps of one repository, on `commit` or the newest one read. Writes nothing.
+    """The plan for these apps of one repository, on the newest commit that was read. Writes nothing.
 
-    Raises ServiceError when the apps are of several repositories or the mirror lacks the commit.
+    With `build` (`build_directory`, in a worker) every edit is proved by building what it reaches before and after.
+    Raises ServiceError when the apps are of several repositories, the mirror lacks the commit, or the repository's own
+    rules cannot be read.
     """
     repository = _repository_of(apps)
-    base = commit or repository.head
+    base = repository.head
     mirror = read_mirror(repository, base)
     tree = mirror.tree(base)
     graph = fleet_graph(repository, tree)
@@ -65,11 +69,29 @@ def plan(
         [app.name for app in apps],
         source.name,
         target.name,
-        rules=read_rules(tree),
+        rules=_rules(tree),
         history=mirror.past(base),
         answers=answers,
+        render=build,
     )
     return Planned(found, base, tree, graph, _clusters_touched(graph, found, target.name))
+
+
+def build_directory(tree: Tree, path: str) -> str:
+    """A directory as kustomize builds it, confined; RenderFailed for what cannot be built. Some 100 ms of a worker."""
+    try:
+        return render(tree, path).text
+    except RenderError as error:
+        raise RenderFailed(str(error)) from error
+
+
+def _rules(tree: Tree) -> Rules:
+    try:
+        return read_rules(tree)
+    except RulesError as error:
+        raise ServiceError(
+            "promotion.rules", str(error), remedy=_("Correct .flotilla/promotion.yaml in the repository.")
+        ) from error
 
 
 def _repository_of(apps: Sequence[App]) -> Repository:

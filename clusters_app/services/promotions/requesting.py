@@ -31,6 +31,7 @@ def request_promotion(
     Asking again for what is open returns the open one. A newer release takes the slot of an older open promotion.
     Raises ServiceError with the plan's first refusal.
     """
+    answers = list(answers)
     planned = plan(apps=apps, source=source, target=target, answers=answers)
     if planned.plan.refusals:
         refusal = planned.plan.refusals[0]
@@ -39,7 +40,7 @@ def request_promotion(
         return None, planned
     try:
         with transaction.atomic():
-            promotion = _take_slot(apps, source, target, planned, actor)
+            promotion = _take_slot(apps, source, target, planned, list(answers), actor)
     except IntegrityError as error:
         raise ServiceError(
             "promotion.slot-taken",
@@ -50,7 +51,12 @@ def request_promotion(
 
 
 def _take_slot(
-    apps: Sequence[App], source: Environment, target: Environment, planned: Planned, actor: Actor
+    apps: Sequence[App],
+    source: Environment,
+    target: Environment,
+    planned: Planned,
+    answers: list[str],
+    actor: Actor,
 ) -> Promotion:
     repository = apps[0].repository
     slot = slot_of(apps)
@@ -73,6 +79,7 @@ def _take_slot(
         version_after=versions_of(apps, source),
         plan=planned.document,
         plan_hash=planned.plan.hash,
+        answers=list(answers),
         base=planned.base,
         branch=f"flotilla/{target.name}.{slot.replace('+', '.')}"[:250],
         pull_request_key=older.pull_request_key if older else secrets.token_hex(12),
