@@ -102,11 +102,12 @@ def _run_on_server(command: Command, arguments: argparse.Namespace, program: str
     from clusters_app.egress import EgressError
     from clusters_app.forges import ForgeError
     from clusters_app.git.errors import GitError
+    from clusters_app.repo.rules import RulesError
     from clusters_app.services.errors import ServiceError
 
     try:
         return command.run(arguments, sys.stdin, sys.stdout, sys.stderr)
-    except (ServiceError, EgressError, ForgeError, GitError) as error:
+    except (ServiceError, RulesError, EgressError, ForgeError, GitError) as error:
         sys.stderr.write(f"{error}\n")
     except (OperationalError, ProgrammingError) as error:
         sys.stderr.write(f"The database cannot be used: {error}. If it is new, run: {program} migrate\n")

@@ -117,6 +117,14 @@ def test_what_cannot_be_promoted_is_refused(fleet: Fleet, flotilla: Flotilla) ->
     assert not Promotion.objects.exists()
 
 
+def test_rules_that_cannot_be_read_are_told_in_words(newer: Fleet, flotilla: Flotilla) -> None:
+    newer.commit({".flotilla/promotion.yaml": b"rules: 7\n"}, "Break the rules")
+    newer.sync()
+    told = flotilla(*WORDS)
+    assert (told.code, told.out) == (1, "")
+    assert ".flotilla/promotion.yaml" in told.err
+
+
 def test_promotions_are_listed_shown_tried_again_and_given_up(newer: Fleet, flotilla: Flotilla) -> None:
     flotilla(*WORDS)
     promotion = Promotion.objects.get()
