@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from clusters_app.git.trailers import read_trailers
@@ -12,6 +13,7 @@ from .differences import diff_lines, text_of
 from .errors import ServiceError
 from .nudges import nudge
 from .operations import actor_of_operation, start_operation
+from .promotions.gates import evaluate_gates
 from .remotes import forge_of, mirror_of
 
 MERGE, CLOSE = "review.merge", "review.close"
@@ -65,6 +67,7 @@ def _refuse_unless_open(review: LocalPullRequest) -> None:
 def do_merge(operation: Operation) -> dict[str, Any]:
     """The work of MERGE: the push of the merge commit is the merge."""
     repository, number, head = _subject(operation)
+    _refuse_while_gates_hold(repository, number)
     with forge_of(repository) as forge:
         opened = forge.read(number)
         message = _trailers(repository, opened.head_sha)
@@ -72,6 +75,23 @@ def do_merge(operation: Operation) -> dict[str, Any]:
     record(actor=actor_of_operation(operation), verb=MERGE, subject=operation.subject, merge_commit=commit)
     _tell(repository, number)
     return {"merge_commit": commit, "url": _back(repository, number)}
+
+
+def _refuse_while_gates_hold(repository: Repository, number: int) -> None:
+    """This review is the forge here, so it holds what the promotion's gates hold."""
+    promotion = _promotion_of(repository, number)
+    if promotion is None or not promotion.is_open:
+        return
+    waiting = [verdict.text for verdict in evaluate_gates(promotion, timezone.now()) if not verdict.passed]
+    if waiting:
+        raise ServiceError(
+            "review.gates", waiting[0], remedy=_("It can be merged as soon as every gate of the promotion has passed.")
+        )
+
+
+def _promotion_of(repository: Repository, number: int) -> Promotion | None:
+    """The promotion that this pull request carries: the newest, when one took another over."""
+    return Promotion.objects.filter(repository=repository, pull_request_number=number).order_by("-pk").first()
 
 
 def do_close(operation: Operation) -> dict[str, Any]:
@@ -106,7 +126,7 @@ def _tell(repository: Repository, number: int) -> None:
 
 def _back(repository: Repository, number: int) -> str:
     """Where the person goes on: the promotion, else the review."""
-    promotion = Promotion.objects.filter(repository=repository, pull_request_number=number).order_by("-pk").first()
+    promotion = _promotion_of(repository, number)
     if promotion is not None:
         return promotion.get_absolute_url()
     return LocalPullRequest.objects.get(repository=repository, number=number).get_absolute_url()
