@@ -4,7 +4,7 @@ The remote is a real bare repository, the clusters are fake ones whose Kustomiza
 would have applied; everything between is the product.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pygit2
@@ -70,7 +70,7 @@ class Fleet:
         observe_clusters(cluster_ids=ids)
         following.follow_clusters(cluster_ids=ids)
 
-    def commit(self, changes: dict[str, bytes | None], message: str) -> str:
+    def commit(self, changes: Mapping[str, bytes | None], message: str) -> str:
         """Somebody pushes to main."""
         from clusters_app.git.commits import Author, Message
 

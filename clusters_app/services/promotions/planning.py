@@ -8,9 +8,9 @@ from django.utils.translation import gettext as _
 
 from clusters_app.models import App, AppStage, Environment, Repository
 from clusters_app.render import RenderError, render
-from clusters_app.repo.flux_build import RenderFailed
+from clusters_app.repo.flux_build import Render, RenderFailed
 from clusters_app.repo.graph import FleetGraph
-from clusters_app.repo.plan import Render, plan_promotion
+from clusters_app.repo.plan import plan_promotion
 from clusters_app.repo.plan_model import Plan
 from clusters_app.repo.rules import Rules, RulesError, read_rules
 from clusters_app.repo.tree import Tree
