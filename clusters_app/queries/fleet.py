@@ -164,7 +164,7 @@ def cluster_row(cluster: Cluster, now: datetime) -> ClusterRow:
 
 def _counts(status: ClusterStatus, freshness: Freshness) -> Counts:
     stored = status.counts
-    if freshness not in {Freshness.LIVE, Freshness.LATE}:
+    if freshness is not Freshness.LIVE:
         return Counts(unseen=stored.get("total", 0))
     return Counts(
         ready=stored.get("ready", 0),
@@ -199,7 +199,7 @@ def _standing(cluster: Cluster, status: ClusterStatus, freshness: Freshness, cou
 
 
 def _chain(status: ClusterStatus, freshness: Freshness, standing: str) -> tuple[str, str, str, str]:
-    if freshness in {Freshness.STALE, Freshness.LOST} or not status.head:
+    if freshness is not Freshness.LIVE or not status.head:
         return ("unknown",) * 4
     steps = ["done"]
     for commit in (status.fetched, status.applied, status.healthy):

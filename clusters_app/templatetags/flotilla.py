@@ -2,6 +2,7 @@
 
 import hashlib
 import itertools
+from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
@@ -16,6 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from clusters_app.flux.freshness import Freshness
+from clusters_app.flux.identity import InventoryEntry
 from clusters_app.flux.revisions import short as short_revision
 from clusters_app.flux.verdicts import BROKEN, Control
 from clusters_app.models import AppOnCluster, FluxObject, GateResult, Operation, Promotion, PromotionTarget
@@ -117,7 +119,7 @@ def rail(chain: tuple[str, ...], width: int = 166) -> dict[str, Any]:
     step = (width - 16) / (len(chain) - 1)
     labels = (_("head"), _("fetched"), _("applied"), _("healthy"))
     points = [
-        {"x": round(8 + step * index, 1), "state": state, "label": label}
+        {"x": _place(8 + step * index), "state": state, "label": label}
         for index, (state, label) in enumerate(zip(chain, labels, strict=True))
     ]
     lines = [
@@ -152,10 +154,15 @@ def bars(counts: Counts, width: int = 144) -> dict[str, Any]:
     lengths = _lengths([count for _look, count, _word in shown], free)
     x, segments = 0.0, []
     for (look, _count, _word), length in zip(shown, lengths, strict=True):
-        segments.append({"x": round(x, 1), "width": round(length, 1), "look": look})
+        segments.append({"x": _place(x), "width": _place(length), "look": look})
         x += length + 2
     label = ", ".join(f"{count} {word}" for _look, count, word in shown) or _("no objects")
     return {"width": width, "segments": segments, "label": label}
+
+
+def _place(pixels: float) -> str:
+    """A coordinate as SVG reads it, in every language with a point."""
+    return f"{pixels:.1f}".removesuffix(".0")
 
 
 def _lengths(counts: list[int], free: float) -> list[float]:
@@ -172,6 +179,13 @@ def pips(cell_pips: Iterable[Any]) -> dict[str, Any]:
     shown = [{"x": 5 + 11 * index, "look": APP_LOOKS[pip.state], "pip": pip} for index, pip in enumerate(cell_pips)]
     label = ", ".join(f"{each['pip'].cluster}: {each['pip'].state}" for each in shown)
     return {"pips": shown, "width": 11 * len(shown), "label": label}
+
+
+@register.filter
+def cell_counts(cell: Cell) -> Counts:
+    """The signs of a cell as counts, for a bar where there would be too many to draw."""
+    looks = Counter(APP_LOOKS[pip.state] for pip in cell.pips)
+    return Counts(looks["ready"], looks["failing"], looks["waiting"] + looks["todo"], looks["held"], looks["unseen"])
 
 
 @register.filter
@@ -341,3 +355,18 @@ def state_line(promotion: Promotion, targets: Iterable[PromotionTarget]) -> list
 @register.filter
 def operation_title(operation: Operation) -> str:
     return OPERATION_WORDS[operation.kind] % {"subject": operation.subject}
+
+
+@register.filter
+def own_problem(operation: Operation) -> str:
+    """What went wrong, unless a failed step says it already."""
+    return "" if any(step["state"] == "failed" for step in operation.steps) else operation.problem
+
+
+@register.filter
+def inventory_entry(identity: str) -> str:
+    """An entry of a Kustomization's inventory (`namespace_name_group_Kind`) as `Kind/namespace/name`."""
+    try:
+        return str(InventoryEntry.parse(identity).ref)
+    except ValueError:
+        return identity

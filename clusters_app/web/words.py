@@ -6,6 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from clusters_app.flux.freshness import Freshness
 from clusters_app.models import AppOnCluster, Promotion, PromotionTarget
 from clusters_app.queries.fleet import ClusterRow
 
@@ -108,7 +109,7 @@ def standing_text(row: ClusterRow, now: datetime) -> str:
     seen = row.status.observed_at
     if row.standing in {"lost", "stale"} and seen is not None:
         return _("%(standing)s for %(time)s") % {
-            "standing": STANDING_WORDS[row.standing],
+            "standing": _("Late") if row.freshness is Freshness.LATE else STANDING_WORDS[row.standing],
             "time": age_text(seen, now),
         }
     if row.standing == "suspended":

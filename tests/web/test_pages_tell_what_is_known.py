@@ -9,7 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from clusters_app.models import Promotion
+from clusters_app.models import ClusterStatus, Promotion
 
 from .fleet_rows import PROMOTIONS, add_clusters
 
@@ -144,3 +144,12 @@ def test_a_page_of_1000_clusters_is_one_answer(maria: Client) -> None:
     add_clusters(990, timezone.now())
     response = maria.get("/?view=grid")
     assert response.text.count('href="/clusters/edge-') == 990
+
+
+def test_a_cluster_that_missed_rounds_is_not_green_though_it_was_seen_a_moment_ago(maria: Client) -> None:
+    ClusterStatus.objects.filter(cluster__name="prod-a").update(failures=2)
+    before = maria.get("/").text
+    row = rows_of(before)["prod-a"]
+    assert "Late for 3 s" in row
+    assert not re.search("(verdict|draw-) ?ready", row)
+    assert "12 last known" in row

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 from clusters_app.access import actor_of
 from clusters_app.flux.verdicts import Control
 from clusters_app.kube.manifest import read_role_manifest, token_command
-from clusters_app.models import Environment, FluxObject, Repository, StatusChange
+from clusters_app.models import Environment, FluxObject, KindReading, Repository, StatusChange
 from clusters_app.queries import can, environments_where, objects_visible_to, repositories_visible_to
 from clusters_app.queries.fleet import cluster_row
 from clusters_app.secret import Secret
@@ -90,13 +90,15 @@ def cluster(request: HttpRequest, name: str) -> HttpResponse:
     now = timezone.now()
     found = cluster_for_reading(request, name)
     objects = objects_visible_to(request.user).filter(cluster=found)
+    readings = list(found.readings.order_by("kind"))
     context = {
         "row": cluster_row(found, now),
         "cluster": found,
         "status": found.status,
         "objects": sorted(objects, key=_worst_first),
-        "readings": found.readings.order_by("kind"),
-        "changes": StatusChange.objects.filter(object__cluster=found).select_related("object", "object__cluster")[:30],
+        "readings": readings,
+        "missing_kinds": [each.kind for each in readings if each.state == KindReading.State.MISSING],
+        "changes": StatusChange.objects.filter(object__cluster=found).select_related("object", "object__cluster")[:15],
         "apps": found.apps_here.select_related("stage__app").order_by("stage__app__name"),
         "may_operate": can(request.user, "operate", found.environment),
         "may_administer": can(request.user, "administer", found.environment),
