@@ -1,4 +1,4 @@
-"""`flotilla run`, as `make run` starts it: everything comes up, and nothing stays."""
+"""`flotilla run`, as `make run` starts it: without the tools of development everything comes up, and nothing stays."""
 
 import os
 import re
@@ -15,21 +15,24 @@ import pytest
 
 pytestmark = pytest.mark.testbed
 
+ROOT = Path(__file__).parents[2]
+
 
 class Running:
     """One `flotilla run` with a directory and a port of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, python: Path, folder: Path) -> None:
         with socket.create_server(("127.0.0.1", 0)) as probe:
             self.url = f"http://127.0.0.1:{probe.getsockname()[1]}"
-        self.folder, self.output = folder, folder / "output"
+        self.python, self.folder, self.output = python, folder, folder / "output"
         self.mark = f"FLOTILLA_DATA_DIR={folder / 'data'}"
         taken = ("REDIS_URL", "DATABASE_URL", "FLOTILLA_PUBLIC_URL")
-        environment = {name: value for name, value in os.environ.items() if name not in taken}
+        rest = {name: value for name, value in os.environ.items() if name not in taken}
+        self.environment = {**rest, "FLOTILLA_DATA_DIR": str(folder / "data")}
         with self.output.open("w") as stream:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "clusters_app.cli", "run", "--no-demo", "--port", self.url.rpartition(":")[2]],
-                env={**environment, "FLOTILLA_DATA_DIR": str(folder / "data")},
+                [python, "-m", "clusters_app.cli", "run", "--no-demo", "--port", self.url.rpartition(":")[2]],
+                env=self.environment,
                 stdout=stream,
                 stderr=subprocess.STDOUT,
             )
@@ -41,6 +44,13 @@ class Running:
             assert time.monotonic() < deadline, said
             time.sleep(0.1)
         return said
+
+    def wait_until_it_answers(self, part: str) -> None:
+        command = [self.python, "-m", "clusters_app.cli", "healthy", part]
+        deadline = time.monotonic() + 90
+        while subprocess.run(command, env=self.environment, capture_output=True, check=False).returncode:
+            assert self.process.poll() is None, self.output.read_text()
+            assert time.monotonic() < deadline, f"{part} does not answer"
 
     def programs(self) -> list[str]:
         """Whatever was started with our data directory, also by children and after their parents died.
@@ -64,9 +74,21 @@ class Running:
             time.sleep(0.1)
 
 
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with what the product asks for, and nothing of what its developers use."""
+    folder = tmp_path_factory.mktemp("environment") / "venv"
+    subprocess.run(
+        [ROOT / ".ci" / "uv", "sync", "--quiet", "--locked", "--no-dev"],
+        env={**os.environ, "UV_PROJECT_ENVIRONMENT": str(folder), "UV_PYTHON": sys.executable},
+        check=True,
+    )
+    return folder / "bin" / "python"
+
+
 @pytest.fixture
-def running(tmp_path: Path) -> Iterator[Running]:
-    running = Running(tmp_path)
+def running(python: Path, tmp_path: Path) -> Iterator[Running]:
+    running = Running(python, tmp_path)
     yield running
     if running.process.poll() is None:
         running.process.terminate()
@@ -83,6 +105,8 @@ def test_it_serves_pages_and_workers_until_ctrl_c(running: Running) -> None:
     started = " ".join(running.programs())
     for part in ("valkey-server", "granian", "--queues observe", "--queues git,default", "beat"):
         assert part in started
+    for part in ("observe", "git", "beat"):
+        running.wait_until_it_answers(part)
 
     running.process.send_signal(signal.SIGINT)
     assert running.process.wait(30) == 0
