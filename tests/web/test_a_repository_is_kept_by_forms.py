@@ -7,9 +7,13 @@ import pytest
 from django.contrib.auth.models import User
 from django.http.response import HttpResponseBase
 from django.test import Client
+from django.utils import timezone
 
 from clusters_app.models import (
+    AppOnCluster,
     AppStage,
+    Cluster,
+    ClusterStatus,
     Environment,
     LocalPullRequest,
     Membership,
@@ -39,6 +43,19 @@ class Desk:
         operation.refresh_from_db()
         assert operation.state == "done", operation.problem
         return operation
+
+    def do_work(self) -> None:
+        """What is queued, whichever way it ends."""
+        for pk in operations.due_operations():
+            operations.run_operation(operation_id=pk, work=do_work)
+
+    def prove(self, environment: str) -> None:
+        """A cluster of that environment reports all of its apps live."""
+        where = Environment.objects.get(name=environment)
+        cluster = Cluster.objects.create(name=environment, environment=where, repository=self.repository)
+        ClusterStatus.objects.create(cluster=cluster, observed_at=timezone.now(), connection="Connected")
+        for stage in AppStage.objects.filter(environment=where):
+            AppOnCluster.objects.create(stage=stage, cluster=cluster, state="live", commit=stage.commit)
 
     def merge(self, number: int) -> None:
         head = LocalPullRequest.objects.get(number=number).head
@@ -103,6 +120,10 @@ def test_a_version_is_promoted_from_the_plan_to_the_merge(desk: Desk) -> None:
     promotion.refresh_from_db()
     assert f"/repositories/fleet/reviews/{promotion.pull_request_number}/" in client.get(response["Location"]).text
     assert promotion.pull_request_number is not None
+    held = client.post(f"/repositories/fleet/reviews/{promotion.pull_request_number}/merge/", follow=True)
+    desk.do_work()
+    assert "nothing proves it" in client.get(held.redirect_chain[0][0]).text
+    desk.prove("dev")
     desk.merge(promotion.pull_request_number)
     assert AppStage.objects.get(environment__name="staging").version == "1.1.0"
     assert "has all of it already" in client.post(page, {"from": "dev", "to": "staging"}, follow=True).text

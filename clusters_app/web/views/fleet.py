@@ -7,14 +7,19 @@ from django.utils import timezone
 from clusters_app.queries import can
 from clusters_app.queries.fleet import Filters, fleet_board
 
+#: More clusters than this are shown as a grid unless a person asks for the table.
+ONE_SCREEN = 100
+
 
 def fleet(request: HttpRequest) -> HttpResponse:
     now = timezone.now()
     filters = filters_of(request.GET)
+    board = fleet_board(request.user, now, filters)
+    wanted = request.GET.get("view")
     context = {
-        "board": fleet_board(request.user, now, filters),
+        "board": board,
         "filters": filters,
-        "view": "grid" if request.GET.get("view") == "grid" else "table",
+        "view": wanted if wanted in {"table", "grid"} else "grid" if board.clusters > ONE_SCREEN else "table",
         "may_register": can(request.user, "administer"),
         "now": now,
     }
