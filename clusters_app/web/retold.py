@@ -52,7 +52,11 @@ def _one(text: str, language: str) -> str | None:
 
 
 def _filled(translated: str, values: Mapping[str, str]) -> str:
-    return _BLANK.sub(lambda blank: values.get(blank[1] or blank[2], ""), translated)
+    parts, at = [], 0
+    for blank in _BLANK.finditer(translated):
+        parts += [_plain(translated[at : blank.start()]), values.get(blank[1] or blank[2], "")]
+        at = blank.end()
+    return "".join(parts) + _plain(translated[at:])
 
 
 class _Sentences:
@@ -73,6 +77,11 @@ def _sentences(language: str) -> _Sentences:
     return _Sentences({key: catalogue[key] for key in catalogue.keys()})  # noqa: SIM118  it is no mapping
 
 
+def _plain(part: str) -> str:
+    """Text between blanks as it comes out: doubled braces are one."""
+    return part.replace("{{", "{").replace("}}", "}")
+
+
 def _literal(sentence: str) -> int:
     return len(_BLANK.sub("", sentence))
 
@@ -82,7 +91,10 @@ def _pattern(sentence: str) -> re.Pattern[str]:
     parts, seen, at = [], set[str](), 0
     for blank in _BLANK.finditer(sentence):
         name = blank[1] or blank[2]
-        parts += [re.escape(sentence[at : blank.start()]), f"(?P={name})" if name in seen else f"(?P<{name}>.*?)"]
+        parts += [
+            re.escape(_plain(sentence[at : blank.start()])),
+            f"(?P={name})" if name in seen else f"(?P<{name}>.*?)",
+        ]
         seen.add(name)
         at = blank.end()
-    return re.compile("".join(parts) + re.escape(sentence[at:]), re.DOTALL)
+    return re.compile("".join(parts) + re.escape(_plain(sentence[at:])), re.DOTALL)

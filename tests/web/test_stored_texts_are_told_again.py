@@ -60,6 +60,14 @@ def test_what_a_server_said_is_kept_between_the_words() -> None:
     assert said in told
 
 
+def test_an_explanation_of_flux_is_told_with_its_facts() -> None:
+    said = "HelmRelease/a/b names the Secret token, which does not exist in namespace a."
+    assert russian(said) == "HelmRelease/a/b называет Secret token, которого нет в namespace a."
+    braces = "Define CITY in spec.postBuild, give a default (${CITY:=value}), or write $${CITY} when it is not meant"
+    assert "(${CITY:=value})" in russian(f"{braces} for Flux.")
+    assert "$${CITY}" in russian(f"{braces} for Flux.")
+
+
 @pytest.mark.django_db
 def test_pages_tell_them(maria: Client) -> None:
     maria.cookies["django_language"] = "ru"

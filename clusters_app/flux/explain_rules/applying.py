@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ..case import Case
-from .rule import APPLIERS, DOCS, KUSTOMIZATION, rule
+from .rule import APPLIERS, DOCS, KUSTOMIZATION, _, rule
 
 _BUILT_IN = frozenset({"apps", "batch", "policy", "autoscaling", "extensions", "core"})
 _BUILT_IN_DOTTED = frozenset(
@@ -62,9 +62,11 @@ RULES = (
     rule(
         "workload-stuck",
         (r'ReplicaSet "(?P<set>[^"]+)" has timed out progressing', r"does not have minimum availability"),
-        "The new pods of {me} do not become ready, and it has given up waiting for them.",
-        "Look at its pods and their events: an image that cannot be pulled, a selector that no node fits or a failing "
-        "probe are the usual reasons.",
+        _("The new pods of {me} do not become ready, and it has given up waiting for them."),
+        _(
+            "Look at its pods and their events: an image that cannot be pulled, a selector that no node fits or a "
+            "failing probe are the usual reasons."
+        ),
         "{describe}",
         "https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#failed-deployment",
         kinds={"Deployment"},
@@ -75,8 +77,8 @@ RULES = (
             r"(?:unable to read|could not get) KubeConfig secret '(?P<missing>[^']+)'",
             r"KubeConfig secret '(?P<missing>[^']+)' (?:doesn't|does not) contain",
         ),
-        "{me} applies to another cluster, and the Secret with its kubeconfig ({missing}) cannot be used.",
-        "Create the Secret with the key value (or value.yaml) that holds a kubeconfig, or correct spec.kubeConfig.",
+        _("{me} applies to another cluster, and the Secret with its kubeconfig ({missing}) cannot be used."),
+        _("Create the Secret with the key value (or value.yaml) that holds a kubeconfig, or correct spec.kubeConfig."),
         "kubectl -n {ns} get secret",
         f"{KUSTOMIZATION}#kubeconfig-remote-clusters",
     ),
@@ -86,8 +88,8 @@ RULES = (
             r'failed calling webhook "(?P<webhook>[^"]+)"',
             r"failed to call webhook",
         ),
-        "The API server has to ask the admission webhook {webhook} and cannot reach it: {first_line}",
-        "Repair the webhook's Deployment or Service; if it is gone for good, delete its WebhookConfiguration.",
+        _("The API server has to ask the admission webhook {webhook} and cannot reach it: {first_line}"),
+        _("Repair the webhook's Deployment or Service; if it is gone for good, delete its WebhookConfiguration."),
         "kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations",
         "https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/",
         kinds=APPLIERS,
@@ -99,8 +101,8 @@ RULES = (
             r"ValidatingAdmissionPolicy '(?P<webhook>[^']+)'.*denied request:?\s*(?P<why>[^\n]*)",
             r'violates PodSecurity (?P<webhook>"[^"]+")',
         ),
-        "A policy of the cluster ({webhook}) does not allow an object: {why}",
-        "Change the manifest so that it obeys the policy, or ask the policy's owner for an exception.",
+        _("A policy of the cluster ({webhook}) does not allow an object: {why}"),
+        _("Change the manifest so that it obeys the policy, or ask the policy's owner for an exception."),
         "{reconcile}",
         "https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/",
     ),
@@ -114,16 +116,16 @@ RULES = (
             r"exceeded quota",
             r"forbidden: maximum \w+ usage per",
         ),
-        "The quota {quota} of the namespace is used up: asked for {requested}, used {used}, limit {limit}.",
-        "Raise the quota, or free some of it.",
+        _("The quota {quota} of the namespace is used up: asked for {requested}, used {used}, limit {limit}."),
+        _("Raise the quota, or free some of it."),
         "kubectl describe resourcequota -A",
         "https://kubernetes.io/docs/concepts/policy/resource-quotas/",
     ),
     rule(
         "prune-forbidden",
         _FORBIDDEN,
-        "What is no longer in Git cannot be deleted: {user} may not {verb} {resource} in {namespace}.",
-        "Allow {user} to {verb} {resource} in {namespace}. The new revision itself is applied already.",
+        _("What is no longer in Git cannot be deleted: {user} may not {verb} {resource} in {namespace}."),
+        _("Allow {user} to {verb} {resource} in {namespace}. The new revision itself is applied already."),
         "kubectl auth can-i {verb} {resource} -n {namespace} --as={user}",
         f"{KUSTOMIZATION}#role-based-access-control",
         reasons={"PruneFailed"},
@@ -131,8 +133,8 @@ RULES = (
     rule(
         "rbac-forbidden",
         _FORBIDDEN,
-        "{user} may not {verb} {resource} in {namespace}, and {me} acts as it.",
-        "Give that account a Role with {verb} on {resource}, or name another one in spec.serviceAccountName.",
+        _("{user} may not {verb} {resource} in {namespace}, and {me} acts as it."),
+        _("Give that account a Role with {verb} on {resource}, or name another one in spec.serviceAccountName."),
         "kubectl auth can-i {verb} {resource} -n {namespace} --as={user}",
         f"{KUSTOMIZATION}#role-based-access-control",
     ),
@@ -142,8 +144,8 @@ RULES = (
             r'serviceaccounts? "(?P<account_name>[^"]+)" not found',
             r"error looking up service account (?P<account_name>\S+):",
         ),
-        "{me} acts as the service account {account_name}, which does not exist.",
-        "Create it in namespace {ns}, or correct spec.serviceAccountName.",
+        _("{me} acts as the service account {account_name}, which does not exist."),
+        _("Create it in namespace {ns}, or correct spec.serviceAccountName."),
         "kubectl -n {ns} get serviceaccount",
         f"{KUSTOMIZATION}#role-based-access-control",
     ),
@@ -153,24 +155,26 @@ RULES = (
             r"\(Forbidden\)",
             r"is forbidden: ",
         ),
-        "The API server forbids it: {first_line}",
-        "See which account {me} acts as ({account}) and what it may do.",
+        _("The API server forbids it: {first_line}"),
+        _("See which account {me} acts as ({account}) and what it may do."),
         "kubectl auth can-i --list --as=system:serviceaccount:{account}",
         f"{KUSTOMIZATION}#role-based-access-control",
     ),
     rule(
         "namespace-not-found",
         r'namespaces "(?P<namespace>[^"]+)" not found',
-        "Objects go into namespace {namespace}, which does not exist.",
-        "Put the Namespace into the same manifests (Flux applies namespaces first), or depend on what creates "
-        "it. For a HelmRelease set spec.install.createNamespace.",
+        _("Objects go into namespace {namespace}, which does not exist."),
+        _(
+            "Put the Namespace into the same manifests (Flux applies namespaces first), or depend on what creates "
+            "it. For a HelmRelease set spec.install.createNamespace."
+        ),
         "kubectl create namespace {namespace}",
     ),
     rule(
         "api-version-not-served",
         r'no matches for kind "(?P<kind_name>[^"]+)" in version "(?P<version>[^"]+)"',
-        "This cluster no longer serves {kind_name} as {version}.",
-        "Change apiVersion of the manifest to one that the cluster serves.",
+        _("This cluster no longer serves {kind_name} as {version}."),
+        _("Change apiVersion of the manifest to one that the cluster serves."),
         "kubectl api-resources | grep -w {kind_name}",
         "https://kubernetes.io/docs/reference/using-api/deprecation-guide/",
         when=_is_served_group,
@@ -178,16 +182,16 @@ RULES = (
     rule(
         "no-matches-for-kind",
         r'no matches for kind "(?P<kind_name>[^"]+)" in version "(?P<version>[^"]+)"',
-        "The cluster does not know the kind {kind_name} ({version}): its CRD is not installed, or not yet.",
-        "Install the CRD first: put it into a Kustomization of its own and name that in spec.dependsOn of {me}.",
+        _("The cluster does not know the kind {kind_name} ({version}): its CRD is not installed, or not yet."),
+        _("Install the CRD first: put it into a Kustomization of its own and name that in spec.dependsOn of {me}."),
         "kubectl get crd | grep -i {kind_name}",
         f"{KUSTOMIZATION}#dependencies",
     ),
     rule(
         "api-version-not-served",
         r"the server could not find the requested resource",
-        "The cluster does not serve an API that the manifests use.",
-        "Compare apiVersion of the manifests with what the cluster serves.",
+        _("The cluster does not serve an API that the manifests use."),
+        _("Compare apiVersion of the manifests with what the cluster serves."),
         "kubectl api-versions",
         "https://kubernetes.io/docs/reference/using-api/deprecation-guide/",
         kinds=APPLIERS,
@@ -206,9 +210,11 @@ RULES = (
             r"is immutable after creation",
             r"cannot change roleRef",
         ),
-        "{object} exists, and its field {field} cannot be changed.",
-        "Delete the object and let it be created again, or set spec.force (annotation "
-        "kustomize.toolkit.fluxcd.io/force: enabled on the object) for this change.",
+        _("{object} exists, and its field {field} cannot be changed."),
+        _(
+            "Delete the object and let it be created again, or set spec.force (annotation "
+            "kustomize.toolkit.fluxcd.io/force: enabled on the object) for this change."
+        ),
         "{reconcile}",
         f"{KUSTOMIZATION}#force",
     ),
@@ -219,8 +225,8 @@ RULES = (
             r'unknown field "(?P<field>[^"]+)"',
             r"strict decoding error",
         ),
-        "A manifest has the field {field}, which its kind does not know: {first_line}",
-        "Correct the spelling or the indentation of that field, or apiVersion.",
+        _("A manifest has the field {field}, which its kind does not know: {first_line}"),
+        _("Correct the spelling or the indentation of that field, or apiVersion."),
         "{reconcile}",
         f"{DOCS}/faq/",
     ),
@@ -231,9 +237,11 @@ RULES = (
             r"invalid ownership metadata",
             r'Apply failed with \d+ conflicts?:? (?:conflicts? with "(?P<manager>[^"]+)")?',
         ),
-        "{object} exists already and belongs to somebody else {manager}.",
-        "Delete the object, give it another name, or let the release adopt it (label "
-        "app.kubernetes.io/managed-by: Helm and the annotations meta.helm.sh/release-name and -namespace).",
+        _("{object} exists already and belongs to somebody else {manager}."),
+        _(
+            "Delete the object, give it another name, or let the release adopt it (label "
+            "app.kubernetes.io/managed-by: Helm and the annotations meta.helm.sh/release-name and -namespace)."
+        ),
         "{reconcile}",
     ),
     rule(
@@ -246,15 +254,15 @@ RULES = (
             r"\(Invalid\)",
             r"\(BadRequest\)",
         ),
-        "The API server refuses {object}: {why}",
-        "Correct that field in the manifest or the chart's values, and push.",
+        _("The API server refuses {object}: {why}"),
+        _("Correct that field in the manifest or the chart's values, and push."),
         "{reconcile}",
     ),
     rule(
         "health-check-failed",
         r"failed early due to stalled resources: \[(?P<objects>.*)\]",
-        "It was applied, but this has failed: {objects}",
-        "Look at that object's pods and events; correct it and push.",
+        _("It was applied, but this has failed: {objects}"),
+        _("Look at that object's pods and events; correct it and push."),
         "kubectl describe {first_unhealthy}",
         f"{KUSTOMIZATION}#health-checks",
     ),
@@ -267,10 +275,12 @@ RULES = (
             r"health check failed after \S+: client rate limiter Wait returned an error",
             r"resource (?P<objects>\S+) not ready",
         ),
-        "It was applied, but this did not become healthy in time: {objects}",
-        "Look at that object's pods and events: an image that cannot be pulled, a node selector that nothing "
-        "fits or a failing probe are the usual reasons. An object that is NotFound is only named in "
-        "spec.healthChecks.",
+        _("It was applied, but this did not become healthy in time: {objects}"),
+        _(
+            "Look at that object's pods and events: an image that cannot be pulled, a node selector that nothing "
+            "fits or a failing probe are the usual reasons. An object that is NotFound is only named in "
+            "spec.healthChecks."
+        ),
         "kubectl describe {first_unhealthy}",
         f"{KUSTOMIZATION}#health-checks",
     ),
@@ -286,8 +296,8 @@ RULES = (
             r"Unauthorized",
             r"failed to create (?:a )?(?:kube|client|REST mapper|mapper)",
         ),
-        "{me} applies to another cluster through spec.kubeConfig, and that cluster cannot be reached: {first_line}",
-        "See whether its API server is up and whether the kubeconfig's address, authority and token are still good.",
+        _("{me} applies to another cluster through spec.kubeConfig, and that cluster cannot be reached: {first_line}"),
+        _("See whether its API server is up and whether the kubeconfig's address, authority and token are still good."),
         "kubectl -n {ns} get secret",
         f"{KUSTOMIZATION}#kubeconfig-remote-clusters",
         kinds=APPLIERS,

@@ -6,7 +6,7 @@ import re
 
 from ..case import Case
 from ..structs import Kustomization
-from .rule import DOCS, GIT, IMAGE_AUTOMATION, KUSTOMIZATION, rule
+from .rule import DOCS, GIT, IMAGE_AUTOMATION, KUSTOMIZATION, _, rule
 
 SOPS = f"{DOCS}/guides/mozilla-sops/"
 
@@ -22,8 +22,8 @@ RULES = (
     rule(
         "feature-gate-off",
         r"\b(?P<feature>\w{1,80}) feature gate is disabled",
-        "{me} uses {feature}, which {controller} has switched off.",
-        "Start {controller} with --feature-gates={feature}=true.",
+        _("{me} uses {feature}, which {controller} has switched off."),
+        _("Start {controller} with --feature-gates={feature}=true."),
         "kubectl -n flux-system edit deployment {controller}",
         f"{DOCS}/installation/configuration/boostrap-customization/",
     ),
@@ -33,8 +33,8 @@ RULES = (
             r"cross-namespace references (?:have been blocked|are not allowed)",
             r"can't access '(?P<target>[^']+)'",
         ),
-        "{me} refers to {target} in another namespace, which this cluster does not allow.",
-        "Move the object into namespace {ns}, or start {controller} without --no-cross-namespace-refs.",
+        _("{me} refers to {target} in another namespace, which this cluster does not allow."),
+        _("Move the object into namespace {ns}, or start {controller} without --no-cross-namespace-refs."),
         link=f"{DOCS}/installation/configuration/multitenancy/",
     ),
     rule(
@@ -44,15 +44,15 @@ RULES = (
             r"InvalidCELExpression",
             r"failed to create custom status evaluator",
         ),
-        "An expression of {me} is not valid CEL: {expression}",
-        "Correct the expression in Git; nothing is tried again before.",
+        _("An expression of {me} is not valid CEL: {expression}"),
+        _("Correct the expression in Git; nothing is tried again before."),
         link=f"{KUSTOMIZATION}#health-check-expressions",
     ),
     rule(
         "ready-expression-error",
         r"failed to evaluate the CEL expression '(?P<expression>.*?)':? ?(?P<why>.*)",
-        "The readyExpr of a dependency cannot be evaluated ({why}): {expression}",
-        "Correct readyExpr; waiting does not help. Test with has() before reading a field that may be absent.",
+        _("The readyExpr of a dependency cannot be evaluated ({why}): {expression}"),
+        _("Correct readyExpr; waiting does not help. Test with has() before reading a field that may be absent."),
         link=f"{KUSTOMIZATION}#dependency-ready-expression",
         reasons={"DependencyNotReady"},
     ),
@@ -64,8 +64,8 @@ RULES = (
             r"unable to download artifact",
             r"could not load chart.*(?:connection refused|no such host|timeout|deadline exceeded|giving up)",
         ),
-        "{source} has an artifact, but {controller} cannot download it from source-controller.",
-        "See whether source-controller runs and whether a network policy lets {controller} reach it.",
+        _("{source} has an artifact, but {controller} cannot download it from source-controller."),
+        _("See whether source-controller runs and whether a network policy lets {controller} reach it."),
         "kubectl -n flux-system get deployment source-controller",
     ),
     rule(
@@ -76,24 +76,26 @@ RULES = (
             r"path not found",
             r"sparse checkout dir '(?P<file>[^']+)' does not exist",
         ),
-        "{source} has no directory {path} in the revision that was fetched.",
-        "Correct spec.path, or push the directory. If it exists in Git, spec.ignore or .sourceignore of "
-        "{source} leaves it out.",
+        _("{source} has no directory {path} in the revision that was fetched."),
+        _(
+            "Correct spec.path, or push the directory. If it exists in Git, spec.ignore or .sourceignore of "
+            "{source} leaves it out."
+        ),
         "{reconcile}",
         reasons={"ArtifactFailed", "UpdateFailed", "BuildFailed", "PathNotFound", "GitOperationFailed"},
     ),
     rule(
         "build-duplicate-object",
         r"may not add resource with an already registered id: (?P<object>[^:'\s]+)",
-        "Two files of {path} define the same object {object}.",
-        "Remove one of them, or give one another name or namespace.",
+        _("Two files of {path} define the same object {object}."),
+        _("Remove one of them, or give one another name or namespace."),
         "kubectl kustomize {path}",
     ),
     rule(
         "substitution-source-missing",
         r"substitute from '(?P<from>[^']+)' error",
-        "{me} takes variables from {from}, which does not exist in namespace {ns}.",
-        "Create {from} in namespace {ns}, or mark the entry of spec.postBuild.substituteFrom as optional.",
+        _("{me} takes variables from {from}, which does not exist in namespace {ns}."),
+        _("Create {from} in namespace {ns}, or mark the entry of spec.postBuild.substituteFrom as optional."),
         "kubectl -n {ns} get configmap,secret",
         f"{KUSTOMIZATION}#post-build-variable-substitution",
     ),
@@ -104,9 +106,11 @@ RULES = (
             r"envsubst error",
             r"variable substitution failed",
         ),
-        "The manifests use the variable {variable}, which nothing defines.",
-        "Define {variable} in spec.postBuild, give a default (${{{variable}:=value}}), or write "
-        "$${{{variable}}} when it is not meant for Flux.",
+        _("The manifests use the variable {variable}, which nothing defines."),
+        _(
+            "Define {variable} in spec.postBuild, give a default (${{{variable}:=value}}), or write "
+            "$${{{variable}}} when it is not meant for Flux."
+        ),
         link=f"{KUSTOMIZATION}#post-build-variable-substitution",
     ),
     rule(
@@ -117,8 +121,8 @@ RULES = (
             r"malformed (?:secret )?key",
             r"unknown identity type",
         ),
-        "The Secret {holder} holds a key that SOPS cannot read.",
-        "Put the private key in whole into it: an age key starts with AGE-SECRET-KEY-, a PGP key with -----BEGIN.",
+        _("The Secret {holder} holds a key that SOPS cannot read."),
+        _("Put the private key in whole into it: an age key starts with AGE-SECRET-KEY-, a PGP key with -----BEGIN."),
         "kubectl -n {ns} get secret",
         SOPS,
         kinds={"Kustomization"},
@@ -132,9 +136,11 @@ RULES = (
             r"no matching keys? .*recipient",
             r"(?:0|no) successful groups required",
         ),
-        "The decryption Secret holds a key, but not one that this file is encrypted for.",
-        "Add the matching private key to the decryption Secret, or encrypt the file for this cluster's key "
-        "(sops updatekeys).",
+        _("The decryption Secret holds a key, but not one that this file is encrypted for."),
+        _(
+            "Add the matching private key to the decryption Secret, or encrypt the file for this cluster's key "
+            "(sops updatekeys)."
+        ),
         "sops updatekeys <file>",
         SOPS,
     ),
@@ -145,16 +151,16 @@ RULES = (
             r"did not find keys in",
             r"failed to get the data key",
         ),
-        "{path} holds encrypted files and {controller} has no key to decrypt them.",
-        "Create a Secret with the private key in namespace {ns} and name it in spec.decryption.secretRef.",
+        _("{path} holds encrypted files and {controller} has no key to decrypt them."),
+        _("Create a Secret with the private key in namespace {ns} and name it in spec.decryption.secretRef."),
         "kubectl -n {ns} create secret generic sops-age --from-file=age.agekey",
         SOPS,
     ),
     rule(
         "sops-secret-missing",
         r'secrets "(?P<secret_name>[\w.\-]+)" not found',
-        "spec.decryption names the Secret {secret_name}, which does not exist in namespace {ns}.",
-        "Create it with the private key, or correct the name.",
+        _("spec.decryption names the Secret {secret_name}, which does not exist in namespace {ns}."),
+        _("Create it with the private key, or correct the name."),
         "kubectl -n {ns} create secret generic {secret_name} --from-file=age.agekey",
         SOPS,
         kinds={"Kustomization"},
@@ -166,8 +172,8 @@ RULES = (
             r"MAC mismatch",
             r"message authentication failed",
         ),
-        "An encrypted file was edited by hand: its checksum no longer fits.",
-        "Restore the file from Git history, or edit it with sops.",
+        _("An encrypted file was edited by hand: its checksum no longer fits."),
+        _("Restore the file from Git history, or edit it with sops."),
         "sops <file>",
         SOPS,
     ),
@@ -182,8 +188,8 @@ RULES = (
             r"(?:open|stat|lstat) (?P<file>\S+): no such file or directory",
             r"evalsymlink failure",
         ),
-        "A kustomization in {path} names a file that is not there: {first_line}",
-        "Push the file, or take it out of the kustomization.yaml.",
+        _("A kustomization in {path} names a file that is not there: {first_line}"),
+        _("Push the file, or take it out of the kustomization.yaml."),
         "kubectl kustomize {path}",
         kinds={"Kustomization"},
         reasons={"BuildFailed"},
@@ -197,8 +203,8 @@ RULES = (
             r"failed to decode Kubernetes YAML",
             r"json: (?:unknown field|cannot unmarshal)",
         ),
-        "A file of {path} is not valid YAML: {first_line}",
-        "Correct the file at the line that is named, and push.",
+        _("A file of {path} is not valid YAML: {first_line}"),
+        _("Correct the file at the line that is named, and push."),
         "kubectl kustomize {path}",
         kinds={"Kustomization"},
         reasons={"BuildFailed", "ArtifactFailed"},
@@ -206,16 +212,16 @@ RULES = (
     rule(
         "path-not-found",
         r"lstat (?P<file>\S+): no such file",
-        "{source} has no directory {path}.",
-        "Correct spec.update.path.",
+        _("{source} has no directory {path}."),
+        _("Correct spec.update.path."),
         link=IMAGE_AUTOMATION,
         kinds={"ImageUpdateAutomation"},
     ),
     rule(
         "include-not-ready",
         r"no artifact available for include '(?P<include>[^']+)'",
-        "It includes {include}, which has no artifact.",
-        "Repair {include}, or take it out of spec.include.",
+        _("It includes {include}, which has no artifact."),
+        _("Repair {include}, or take it out of spec.include."),
         link=f"{GIT}#include",
     ),
 )

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from .rule import CHEAT_SHEET, GIT, rule
+from .rule import CHEAT_SHEET, GIT, _, rule
 
 RULES = (
     rule(
         "x509-expired",
         r"x509: certificate has expired or is not yet valid(?:: current time (?P<now>\S+) is "
         r"(?P<relation>after|before) (?P<limit>\S+))?",
-        "The certificate of {host} is outside its dates: at {now} it was {relation} {limit}.",
-        "Renew the certificate of {host}; if its dates are right, correct the clock of the node that runs "
-        "{controller}.",
+        _("The certificate of {host} is outside its dates: at {now} it was {relation} {limit}."),
+        _(
+            "Renew the certificate of {host}; if its dates are right, correct the clock of the node that runs "
+            "{controller}."
+        ),
         "openssl s_client -connect {host} </dev/null | openssl x509 -noout -dates",
     ),
     rule(
@@ -20,10 +22,12 @@ RULES = (
         r" certificate for (?P<address>[\w.:]+) because it doesn't contain any IP SANs|certificate"
         r" is not valid for any names, but wanted to match (?P<other>[\w.:\-]+)|certificate relies"
         r" on legacy Common Name field)",
-        "{host} answers with a certificate for another name ({names}) than the one that {me} asks for.",
-        "Use a name in the URL that the certificate holds, or give {host} a certificate with this name among "
-        "its subject alternative names. Behind a proxy the server may pick its certificate by the name that is "
-        "asked for (SNI).",
+        _("{host} answers with a certificate for another name ({names}) than the one that {me} asks for."),
+        _(
+            "Use a name in the URL that the certificate holds, or give {host} a certificate with this name among "
+            "its subject alternative names. Behind a proxy the server may pick its certificate by the name that is "
+            "asked for (SNI)."
+        ),
         "openssl s_client -connect {host} </dev/null | openssl x509 -noout -ext subjectAltName",
     ),
     rule(
@@ -34,9 +38,14 @@ RULES = (
             r"self[- ]signed certificate(?: in certificate chain)?",
             r"certificate verify failed",
         ),
-        "{controller} does not trust {host}: its certificate is signed by an authority that {controller} does "
-        "not know.",
-        "Put the authority's certificate as ca.crt into a Secret of namespace {ns} and name it in {ca_field} of {me}.",
+        _(
+            "{controller} does not trust {host}: its certificate is signed by an authority that {controller} does "
+            "not know."
+        ),
+        _(
+            "Put the authority's certificate as ca.crt into a Secret of namespace {ns} and name it in "
+            "{ca_field} of {me}."
+        ),
         "kubectl -n {ns} create secret generic {name}-ca --from-file=ca.crt",
     ),
     rule(
@@ -45,8 +54,8 @@ RULES = (
             r"remote error: tls: (?P<alert>[\w ]+)",
             r"tls: (?:handshake failure|no supported versions|protocol version not supported|bad certificate)",
         ),
-        "{host} and {controller} cannot agree on TLS: {first_line}",
-        "See which TLS versions and client certificates {host} wants.",
+        _("{host} and {controller} cannot agree on TLS: {first_line}"),
+        _("See which TLS versions and client certificates {host} wants."),
         "openssl s_client -connect {host} </dev/null",
     ),
     rule(
@@ -57,17 +66,19 @@ RULES = (
             r"hostkey could not be verified",
             r"ssh: .*host key.*(?:mismatch|unknown)",
         ),
-        "The SSH key that {host} shows is not the one in known_hosts of the Secret {secret}.",
-        "Make sure that the change is meant (a new server, a new key), then replace known_hosts in the Secret "
-        "{ns}/{secret}.",
+        _("The SSH key that {host} shows is not the one in known_hosts of the Secret {secret}."),
+        _(
+            "Make sure that the change is meant (a new server, a new key), then replace known_hosts in the Secret "
+            "{ns}/{secret}."
+        ),
         "ssh-keyscan {host}",
         f"{GIT}#ssh-authentication",
     ),
     rule(
         "ssh-identity-missing",
         r"'(?P<missing>identity|known_hosts)' is required",
-        "An SSH URL needs a private key and known_hosts, and {me} has no '{missing}'.",
-        "Create a Secret with identity, identity.pub and known_hosts and name it in spec.secretRef.",
+        _("An SSH URL needs a private key and known_hosts, and {me} has no '{missing}'."),
+        _("Create a Secret with identity, identity.pub and known_hosts and name it in spec.secretRef."),
         "flux create secret git {secret} -n {ns} --url={url}",
         f"{GIT}#ssh-authentication",
     ),
@@ -80,8 +91,11 @@ RULES = (
             r"(?<!client )rate limit",
             r"\b429\b",
         ),
-        "{host} refuses to answer because too many requests came from here.",
-        "Log in (an account has a higher limit), ask less often with a longer spec.interval, or go through a mirror.",
+        _("{host} refuses to answer because too many requests came from here."),
+        _(
+            "Log in (an account has a higher limit), ask less often with a longer spec.interval, or go through a "
+            "mirror."
+        ),
     ),
     rule(
         "authentication-failed",
@@ -108,9 +122,11 @@ RULES = (
             r"\bAccess Denied\b",
             r"incorrect username or password",
         ),
-        "{host} does not accept the credentials of {me}, or none were given.",
-        "Give a Secret in namespace {ns} with credentials that may do this, and name it in spec.secretRef (now:"
-        " {secret}).",
+        _("{host} does not accept the credentials of {me}, or none were given."),
+        _(
+            "Give a Secret in namespace {ns} with credentials that may do this, and name it in spec.secretRef (now:"
+            " {secret})."
+        ),
         "kubectl -n {ns} get secret {secret}",
     ),
     rule(
@@ -123,8 +139,8 @@ RULES = (
             r"no such host",
             r"could not resolve host",
         ),
-        "The name {looked_up} cannot be resolved inside the cluster.",
-        "Correct the host in the URL {url}, or teach the cluster's DNS this name.",
+        _("The name {looked_up} cannot be resolved inside the cluster."),
+        _("Correct the host in the URL {url}, or teach the cluster's DNS this name."),
         "kubectl run dns --rm -it --restart=Never --image=busybox -- nslookup {looked_up}",
     ),
     rule(
@@ -136,8 +152,8 @@ RULES = (
             r"connection reset by peer",
             r"host is down",
         ),
-        "{host} does not accept connections: nothing listens there, or a firewall or network policy is in the way.",
-        "See whether {host} is up and reachable from the cluster, and whether the port in {url} is right.",
+        _("{host} does not accept connections: nothing listens there, or a firewall or network policy is in the way."),
+        _("See whether {host} is up and reachable from the cluster, and whether the port in {url} is right."),
         "kubectl -n flux-system exec deploy/{controller} -- wget -qO- {url}",
     ),
     rule(
@@ -148,8 +164,8 @@ RULES = (
             r"unexpected status(?: code)? 5\d\d",
             r"\b5\d\d (?:Service Unavailable|Bad Gateway)",
         ),
-        "{host} is up but answers with a server error.",
-        "Look at {host}: it is overloaded, in maintenance or broken. Flux keeps trying.",
+        _("{host} is up but answers with a server error."),
+        _("Look at {host}: it is overloaded, in maintenance or broken. Flux keeps trying."),
     ),
     rule(
         "timeout",
@@ -161,8 +177,8 @@ RULES = (
             r"TLS handshake timeout",
             r"\btimed? ?out\b",
         ),
-        "{host} did not answer in time.",
-        "See whether {host} is slow or blocked; a large repository may need a longer spec.timeout.",
+        _("{host} did not answer in time."),
+        _("See whether {host} is slow or blocked; a large repository may need a longer spec.timeout."),
     ),
     rule(
         "connection-lost",
@@ -173,8 +189,8 @@ RULES = (
             r"stream error",
             r"server closed",
         ),
-        "{host} closed the connection in the middle.",
-        "Look at {host} and at proxies between it and the cluster.",
+        _("{host} closed the connection in the middle."),
+        _("Look at {host} and at proxies between it and the cluster."),
         link=CHEAT_SHEET,
     ),
 )

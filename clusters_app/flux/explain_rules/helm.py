@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .rule import HELM_RELEASE, rule
+from .rule import HELM_RELEASE, _, rule
 
 RELEASE = {"HelmRelease"}
 
@@ -14,9 +14,11 @@ RULES = (
             r"no release (?:found )?in storage",
             r"MissingRollbackTarget",
         ),
-        "There is nothing to roll back to: no earlier release of it is stored that ever worked. {first_line}",
-        "Correct the chart or the values and push: a new attempt starts by itself. To try the same again, reset"
-        " the failure count and force; that cannot bring a version back that never ran.",
+        _("There is nothing to roll back to: no earlier release of it is stored that ever worked. {first_line}"),
+        _(
+            "Correct the chart or the values and push: a new attempt starts by itself. To try the same again, reset"
+            " the failure count and force; that cannot bring a version back that never ran."
+        ),
         "flux reconcile helmrelease {name} -n {ns} --reset --force",
         f"{HELM_RELEASE}#configuring-failure-handling",
         RELEASE,
@@ -24,9 +26,11 @@ RULES = (
     rule(
         "release-locked",
         r"another operation \(install/upgrade/rollback\) is in progress",
-        "An earlier Helm action on this release was interrupted and still holds its lock.",
-        "Helm-controller unlocks a release that it left itself; a release that somebody else holds is freed by "
-        "a rollback.",
+        _("An earlier Helm action on this release was interrupted and still holds its lock."),
+        _(
+            "Helm-controller unlocks a release that it left itself; a release that somebody else holds is freed by "
+            "a rollback."
+        ),
         "helm -n {ns} rollback {name}",
         HELM_RELEASE,
         RELEASE,
@@ -34,8 +38,11 @@ RULES = (
     rule(
         "release-unlocked",
         r"unlocked Helm release",
-        "A release was left half done (its controller was stopped in the middle) and has been unlocked: {first_line}",
-        "Wait: the next action runs by itself.",
+        _(
+            "A release was left half done (its controller was stopped in the middle) and has been unlocked: "
+            "{first_line}"
+        ),
+        _("Wait: the next action runs by itself."),
         "",
         HELM_RELEASE,
         RELEASE,
@@ -43,8 +50,8 @@ RULES = (
     rule(
         "chart-version-mismatch",
         r"artifact revision (?P<revision>\S+) does not match chart version (?P<version>\S+)",
-        "The artifact {revision} was published with another version inside: its chart says {version}.",
-        "Publish the chart again under the tag that its Chart.yaml names.",
+        _("The artifact {revision} was published with another version inside: its chart says {version}."),
+        _("Publish the chart again under the tag that its Chart.yaml names."),
         "{reconcile}",
         HELM_RELEASE,
         RELEASE,
@@ -58,8 +65,8 @@ RULES = (
             ),
             r"could not find values key '(?P<key>[^']+)'",
         ),
-        "{me} takes values from {from} {ref}, key {key}: {why}.",
-        "Create it with that key in namespace {ns}, correct spec.valuesFrom, or mark the entry as optional.",
+        _("{me} takes values from {from} {ref}, key {key}: {why}."),
+        _("Create it with that key in namespace {ns}, correct spec.valuesFrom, or mark the entry as optional."),
         "kubectl -n {ns} get {from}",
         f"{HELM_RELEASE}#values-references",
         RELEASE,
@@ -72,8 +79,8 @@ RULES = (
             r"failed (?:to parse|parsing) .*values",
             r"error converting YAML.*values",
         ),
-        "The values do not fit the chart's schema: {why}",
-        "Correct spec.values or what spec.valuesFrom names.",
+        _("The values do not fit the chart's schema: {why}"),
+        _("Correct spec.values or what spec.valuesFrom names."),
         "helm show values <chart>",
         f"{HELM_RELEASE}#values",
         RELEASE,
@@ -89,8 +96,8 @@ RULES = (
             r"nil pointer evaluating",
             r"map has no entry for key",
         ),
-        "The chart's templates cannot be rendered with these values, at {at}: {why}",
-        "Set the value that the template asks for, or correct the chart. Nothing was changed in the cluster.",
+        _("The chart's templates cannot be rendered with these values, at {at}: {why}"),
+        _("Set the value that the template asks for, or correct the chart. Nothing was changed in the cluster."),
         "helm template <chart> --values <values>",
         f"{HELM_RELEASE}#values",
         RELEASE,
@@ -106,8 +113,8 @@ RULES = (
             r"not a valid chart",
             r"failed to load chart",
         ),
-        "What {source} serves is not a Helm chart: {first_line}",
-        "Push a packaged chart (helm push), or take this content with a Kustomization.",
+        _("What {source} serves is not a Helm chart: {first_line}"),
+        _("Push a packaged chart (helm push), or take this content with a Kustomization."),
         "helm show chart <chart>",
         HELM_RELEASE,
         {"HelmRelease", "HelmChart"},
@@ -118,8 +125,8 @@ RULES = (
             r"(?P<hook>pre|post)-(?P<action>install|upgrade|rollback|delete) hooks? failed",
             r"(?:pre|post)-\w+ hooks failed:? (?P<why>[^\n]+)",
         ),
-        "A {hook}-{action} hook of the chart failed: {first_line}",
-        "Read the log of the hook's Job.",
+        _("A {hook}-{action} hook of the chart failed: {first_line}"),
+        _("Read the log of the hook's Job."),
         "kubectl -n {ns} get jobs,pods",
         HELM_RELEASE,
         RELEASE,

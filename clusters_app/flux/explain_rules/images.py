@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .rule import IMAGE_POLICY, IMAGE_REPOSITORY, rule
+from .rule import IMAGE_POLICY, IMAGE_REPOSITORY, _, rule
 
 RULES = (
     rule(
@@ -13,8 +13,8 @@ RULES = (
             r"could not parse reference",
             r"invalid reference format",
         ),
-        "spec.image is not the name of an image: {first_line}",
-        "Write host/path alone; remove {tag}.",
+        _("spec.image is not the name of an image: {first_line}"),
+        _("Write host/path alone; remove {tag}."),
         link=IMAGE_REPOSITORY,
         kinds={"ImageRepository"},
     ),
@@ -24,9 +24,11 @@ RULES = (
             r"no tags in database",
             r"no tags found",
         ),
-        "{source} has been scanned, but its tags are not stored (another ImageRepository of the same image may "
-        "have overwritten them).",
-        "Keep one ImageRepository for each image, and let {source} scan again.",
+        _(
+            "{source} has been scanned, but its tags are not stored (another ImageRepository of the same image may "
+            "have overwritten them)."
+        ),
+        _("Keep one ImageRepository for each image, and let {source} scan again."),
         link=IMAGE_POLICY,
         kinds={"ImagePolicy"},
     ),
@@ -38,8 +40,8 @@ RULES = (
             r"no image found for policy",
             r"no matching tag",
         ),
-        "No tag of {source} is left after the filter and the policy of {me}.",
-        "Compare spec.filterTags.pattern and the policy's range with the tags that exist.",
+        _("No tag of {source} is left after the filter and the policy of {me}."),
+        _("Compare spec.filterTags.pattern and the policy's range with the tags that exist."),
         "flux get image policy {name} -n {ns}",
         IMAGE_POLICY,
         kinds={"ImagePolicy"},
@@ -50,8 +52,8 @@ RULES = (
             r"invalid policy: (?P<why>[^\n]+)",
             r"improper constraint: (?P<why>\S+)",
         ),
-        "The policy itself is wrong: {why}",
-        "Correct spec.policy; nothing is tried again before.",
+        _("The policy itself is wrong: {why}"),
+        _("Correct spec.policy; nothing is tried again before."),
         link=IMAGE_POLICY,
         kinds={"ImagePolicy"},
     ),

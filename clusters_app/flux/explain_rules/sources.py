@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .rule import BUCKET, GIT, HELM_CHART, HELM_RELEASE, HELM_REPOSITORY, OCI, rule
+from .rule import BUCKET, GIT, HELM_CHART, HELM_RELEASE, HELM_REPOSITORY, OCI, _, rule
 
 RULES = (
     rule(
@@ -16,9 +16,11 @@ RULES = (
             r"protected branch hook declined",
             r"non-fast-forward update",
         ),
-        "{host} refuses the push: {first_line}",
-        "Push to a branch of its own (spec.git.push.branch) and merge by pull request, or let this account push"
-        " to the protected branch.",
+        _("{host} refuses the push: {first_line}"),
+        _(
+            "Push to a branch of its own (spec.git.push.branch) and merge by pull request, or let this account push"
+            " to the protected branch."
+        ),
         kinds={"ImageUpdateAutomation"},
     ),
     rule(
@@ -27,8 +29,8 @@ RULES = (
             r"secrets? [\"'](?:(?P<space>[\w.\-]+)/)?(?P<missing>[\w.\-]+)[\"'] not found",
             r"unable to read token from secret '(?P<token>[^']+)'",
         ),
-        "{me} names the Secret {missing}, which does not exist in namespace {ns}.",
-        "Create the Secret {missing} in namespace {ns}, or correct the reference.",
+        _("{me} names the Secret {missing}, which does not exist in namespace {ns}."),
+        _("Create the Secret {missing} in namespace {ns}, or correct the reference."),
         "kubectl -n {ns} get secret {missing}",
     ),
     rule(
@@ -37,8 +39,8 @@ RULES = (
             r"git repository is empty",
             r"remote repository is empty",
         ),
-        "The repository {url} has no commit yet.",
-        "Push a first commit to the branch that {me} follows.",
+        _("The repository {url} has no commit yet."),
+        _("Push a first commit to the branch that {me} follows."),
         kinds={"GitRepository"},
     ),
     rule(
@@ -47,8 +49,8 @@ RULES = (
             r"couldn't find remote ref \"refs/tags/(?P<tag>[^\"]+)\"",
             r"tag '(?P<tag>[^']+)' not found",
         ),
-        "{url} has no tag {tag}.",
-        "Push the tag, or correct spec.ref.tag.",
+        _("{url} has no tag {tag}."),
+        _("Push the tag, or correct spec.ref.tag."),
         "git ls-remote --tags {url}",
         f"{GIT}#tag-example",
     ),
@@ -59,8 +61,8 @@ RULES = (
             r"remote branch '?(?P<branch>[\w./\-]+)'? not found",
             r"reference not found",
         ),
-        "{url} has no branch {branch}: it was deleted, renamed or never pushed.",
-        "Push the branch, or correct spec.ref of {me}.",
+        _("{url} has no branch {branch}: it was deleted, renamed or never pushed."),
+        _("Push the branch, or correct spec.ref of {me}."),
         "git ls-remote --heads {url}",
         f"{GIT}#branch-example",
     ),
@@ -72,16 +74,18 @@ RULES = (
             r"not our ref (?P<commit>[0-9a-f]+)",
             r"\bobject not found\b",
         ),
-        "{url} has no commit {commit} on the branch that is followed (a force push may have dropped it).",
-        "Correct spec.ref.commit, or name the branch that holds the commit.",
+        _("{url} has no commit {commit} on the branch that is followed (a force push may have dropped it)."),
+        _("Correct spec.ref.commit, or name the branch that holds the commit."),
         link=f"{GIT}#commit-example",
     ),
     rule(
         "semver-no-match",
         r"no match found for semver: ?(?P<range>.+)",
-        "No version in {url} is in the range {range}.",
-        "Publish a version in that range, or correct spec.ref.semver. A range without a pre-release part never "
-        "selects a pre-release.",
+        _("No version in {url} is in the range {range}."),
+        _(
+            "Publish a version in that range, or correct spec.ref.semver. A range without a pre-release part never "
+            "selects a pre-release."
+        ),
         link=f"{GIT}#semver-example",
     ),
     rule(
@@ -91,14 +95,14 @@ RULES = (
             r"repository does not exist",
             r"project you were looking for could not be found",
         ),
-        "There is no repository at {url}, or the credentials may not see it.",
-        "Correct spec.url, or give the account access to it (hosts answer the same for both).",
+        _("There is no repository at {url}, or the credentials may not see it."),
+        _("Correct spec.url, or give the account access to it (hosts answer the same for both)."),
     ),
     rule(
         "chart-not-found",
         r"(?:chart|fetch tags).*(?:NAME_UNKNOWN|repository name not known)",
-        "The registry has no chart of that name: {first_line}",
-        "Correct the chart's name or the URL of {source}.",
+        _("The registry has no chart of that name: {first_line}"),
+        _("Correct the chart's name or the URL of {source}."),
         kinds={"HelmChart", "HelmRelease"},
         link=HELM_CHART,
     ),
@@ -110,8 +114,8 @@ RULES = (
             r"MANIFEST_UNKNOWN",
             r"manifest unknown",
         ),
-        "The registry has no image {url}.",
-        "Push the image first, or correct spec.image.",
+        _("The registry has no image {url}."),
+        _("Push the image first, or correct spec.image."),
         kinds={"ImageRepository", "ImagePolicy"},
     ),
     rule(
@@ -120,8 +124,8 @@ RULES = (
             r"NAME_UNKNOWN",
             r"repository name not known",
         ),
-        "The registry has no repository {url}.",
-        "Push the artifact first, or correct spec.url.",
+        _("The registry has no repository {url}."),
+        _("Push the artifact first, or correct spec.url."),
         link=OCI,
     ),
     rule(
@@ -132,8 +136,8 @@ RULES = (
             r"manifest unknown",
             r"manifest .*not found",
         ),
-        "{url} has no tag {tag}.",
-        "Push that tag, or correct spec.ref.",
+        _("{url} has no tag {tag}."),
+        _("Push that tag, or correct spec.ref."),
         "flux list artifacts {url}",
         f"{OCI}#tag-example",
     ),
@@ -143,8 +147,8 @@ RULES = (
             r"(?-i:\bUNSUPPORTED\b)",
             r"operation is unsupported",
         ),
-        "The registry at {host} does not offer the list that is asked for (no catalogue).",
-        "Name every repository by itself, or use a registry that lists tags.",
+        _("The registry at {host} does not offer the list that is asked for (no catalogue)."),
+        _("Name every repository by itself, or use a registry that lists tags."),
     ),
     rule(
         "layer-not-found",
@@ -153,8 +157,8 @@ RULES = (
             r"no layers? found in artifact",
             r"layer .*not found",
         ),
-        "The artifact {url} has no layer of media type {media}.",
-        "Push it with `flux push artifact`, or name the layer in spec.layerSelector.mediaType.",
+        _("The artifact {url} has no layer of media type {media}."),
+        _("Push it with `flux push artifact`, or name the layer in spec.layerSelector.mediaType."),
         link=f"{OCI}#layer-selector",
     ),
     rule(
@@ -166,8 +170,8 @@ RULES = (
             r"no signature is associated",
             r"missing signature|since it is not signed",
         ),
-        "{me} takes signed content only, and this is not signed by anybody that it trusts.",
-        "Sign the commit, tag or artifact with the key that spec.verify names, or correct spec.verify.",
+        _("{me} takes signed content only, and this is not signed by anybody that it trusts."),
+        _("Sign the commit, tag or artifact with the key that spec.verify names, or correct spec.verify."),
         link=f"{GIT}#verification",
     ),
     rule(
@@ -180,9 +184,11 @@ RULES = (
             r"signature is not produced by a trusted signer",
             r"failed to verify the signature",
         ),
-        "It is signed, but with a key that spec.verify does not trust.",
-        "Add the signer's public key to the Secret of spec.verify.secretRef in namespace {ns}, or have it "
-        "signed with a known key.",
+        _("It is signed, but with a key that spec.verify does not trust."),
+        _(
+            "Add the signer's public key to the Secret of spec.verify.secretRef in namespace {ns}, or have it "
+            "signed with a known key."
+        ),
         link=f"{GIT}#verification",
     ),
     rule(
@@ -193,8 +199,8 @@ RULES = (
             r"ContainerNotFound",
             r"bucket doesn't exist",
         ),
-        "There is no bucket {bucket} at {host}.",
-        "Create the bucket, or correct spec.bucketName.",
+        _("There is no bucket {bucket} at {host}."),
+        _("Create the bucket, or correct spec.bucketName."),
         kinds={"Bucket"},
         link=BUCKET,
     ),
@@ -207,8 +213,8 @@ RULES = (
             r"could not locate a version matching provided version string (?P<version>\S+)",
             r"improper constraint",
         ),
-        "{source} has the chart {chart}, but no version that matches {version}.",
-        "Publish that version, or correct spec.chart.spec.version.",
+        _("{source} has the chart {chart}, but no version that matches {version}."),
+        _("Publish that version, or correct spec.chart.spec.version."),
         "helm search repo {chart} --versions",
         HELM_CHART,
         kinds={"HelmChart", "HelmRelease"},
@@ -220,8 +226,8 @@ RULES = (
             r'chart "?(?P<chart>[\w.\-/]+)"? (?:version \S+ )?not found',
             r"invalid chart reference: (?:stat|lstat) (?P<file>\S+): no such file",
         ),
-        "{source} has no chart {path}.",
-        "Correct spec.chart.spec.chart; in a Git repository or bucket it is the path of the chart's directory.",
+        _("{source} has no chart {path}."),
+        _("Correct spec.chart.spec.chart; in a Git repository or bucket it is the path of the chart's directory."),
         kinds={"HelmChart", "HelmRelease"},
         link=HELM_CHART,
     ),
@@ -232,8 +238,8 @@ RULES = (
             r"failed to download chart",
             r"ChartPullError",
         ),
-        "The index of {source} names a chart that cannot be downloaded: {first_line}",
-        "Publish the chart's file again (the index and the files differ), or choose another version.",
+        _("The index of {source} names a chart that cannot be downloaded: {first_line}"),
+        _("Publish the chart's file again (the index and the files differ), or choose another version."),
         kinds={"HelmChart", "HelmRelease"},
         link=HELM_CHART,
     ),
@@ -244,8 +250,8 @@ RULES = (
             r"no API version specified",
             r"error unmarshaling JSON.*repo\.IndexFile",
         ),
-        "What {url} serves as index.yaml is not the index of a Helm repository.",
-        "Correct spec.url to the directory that holds index.yaml; for an OCI registry use type: oci.",
+        _("What {url} serves as index.yaml is not the index of a Helm repository."),
+        _("Correct spec.url to the directory that holds index.yaml; for an OCI registry use type: oci."),
         "curl -s {url}/index.yaml | head",
         HELM_REPOSITORY,
         kinds={"HelmRepository"},
@@ -253,8 +259,8 @@ RULES = (
     rule(
         "source-missing",
         r"(?:failed to get source|could not get Source object|Source '[^']+' not found)",
-        "It takes its content from {source}, which does not exist.",
-        "Create {source}, or correct the reference.",
+        _("It takes its content from {source}, which does not exist."),
+        _("Create {source}, or correct the reference."),
         kinds={"HelmRelease", "HelmChart", "Kustomization", "ImageUpdateAutomation"},
         link=HELM_RELEASE,
     ),
@@ -264,8 +270,8 @@ RULES = (
             r"\b404\b",
             r"\bfile not found\b",
         ),
-        "{host} answers that nothing is at {url}.",
-        "Correct the URL.",
+        _("{host} answers that nothing is at {url}."),
+        _("Correct the URL."),
         "curl -sI {url}",
     ),
 )
