@@ -26,8 +26,12 @@ class RegisterForm(forms.Form):
     """The answers of all three steps on one page; the check that follows has a page of its own."""
 
     name = forms.CharField(label=gettext_lazy("Name"), max_length=63)
-    environment = forms.ModelChoiceField(Environment.objects.none(), label=gettext_lazy("Environment"))
-    repository = forms.ModelChoiceField(Repository.objects.none(), label=gettext_lazy("Repository"))
+    environment = forms.ModelChoiceField(
+        Environment.objects.none(), label=gettext_lazy("Environment"), empty_label=gettext_lazy("Choose one")
+    )
+    repository = forms.ModelChoiceField(
+        Repository.objects.none(), label=gettext_lazy("Repository"), empty_label=gettext_lazy("Choose one")
+    )
     sync_path = forms.CharField(
         label=gettext_lazy("Sync path"),
         max_length=500,
