@@ -11,7 +11,7 @@ import pytest
 
 from clusters_app import cli
 from tests.services.conftest import api, environment, installation, register, register_at, repository
-from tests.services.test_a_promotion_goes_all_the_way import fleet
+from tests.services.fleet import fleet
 
 __all__ = ["api", "environment", "fleet", "installation", "register", "register_at", "repository"]
 

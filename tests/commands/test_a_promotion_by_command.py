@@ -7,7 +7,7 @@ import pytest
 from clusters_app.api.promotion_shapes import PromotionDetailShape
 from clusters_app.commands import promote_on_server
 from clusters_app.models import Promotion
-from tests.services.test_a_promotion_goes_all_the_way import VERSION, Fleet
+from tests.services.fleet import VERSION, Fleet
 
 from .conftest import Flotilla
 

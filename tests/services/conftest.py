@@ -12,6 +12,10 @@ from clusters_app.services import credentials, outside
 from clusters_app.services.nudges import QUEUES
 from tests.testbed.fake_api import FakeApi, FakeCluster
 
+from .fleet import fleet
+
+__all__ = ["fleet"]
+
 
 @pytest.fixture(autouse=True)
 def installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, tuple[object, ...]]]]:

@@ -6,17 +6,13 @@ from clusters_app.models import LocalPullRequest, Operation
 from clusters_app.services import operations, reviews
 from clusters_app.services.work import do_work
 
-from .test_a_promotion_goes_all_the_way import VERSION, Fleet, fleet
-
-__all__ = ["fleet"]
+from .fleet import VERSION, Fleet
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_a_release_that_is_not_live_upstream_cannot_be_merged_yet(fleet: Fleet) -> None:
-    path = VERSION.format("dev")
-    fleet.commit({path: fleet.read(path).replace("1.0.0", "1.1.0").encode()}, "Web 1.1.0")
-    fleet.sync()
+    fleet.release("1.1.0")
     promotion = fleet.promote("dev", "staging")
     assert promotion is not None
     fleet.advance(promotion)
