@@ -46,7 +46,7 @@ class Running:
         return said
 
     def wait_until_it_answers(self, part: str) -> None:
-        command = [self.python, "-m", "clusters_app.cli", "healthy", part]
+        command: list[str | Path] = [self.python, "-m", "clusters_app.cli", "healthy", part]
         deadline = time.monotonic() + 90
         while subprocess.run(command, env=self.environment, capture_output=True, check=False).returncode:
             assert self.process.poll() is None, self.output.read_text()
