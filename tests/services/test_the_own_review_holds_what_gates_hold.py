@@ -17,6 +17,7 @@ def test_a_release_that_is_not_live_upstream_cannot_be_merged_yet(fleet: Fleet) 
     assert promotion is not None
     fleet.advance(promotion)
     assert promotion.pull_request_number is not None
+    assert promotion.pull_request_number is not None
     review = LocalPullRequest.objects.get(number=promotion.pull_request_number)
 
     def merge() -> Operation:
