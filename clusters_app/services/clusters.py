@@ -11,13 +11,14 @@ from django.utils.translation import gettext as _
 from clusters_app.kube.connection import Connection
 from clusters_app.kube.kubeconfig import ContextNotChosen, KubeconfigRefused, parse_kubeconfig
 from clusters_app.models import Cluster, ClusterStatus, Credential, Environment, Operation, Repository
-from clusters_app.repo.tree import normal_directory
+from clusters_app.repo.tree import TreeError, check_path, normal_directory
 from clusters_app.secret import Secret
 
 from .audit import Actor, record
 from .credentials import forget_credentials, open_credential, sealed_credentials, store_credential
 from .credentials import opened as opened_credential
 from .errors import ServiceError
+from .names import refuse_reserved_name
 from .nudges import nudge
 from .operations import actor_of_operation, follow_steps, start_operation
 from .outside import policy
@@ -103,7 +104,7 @@ def _draft(registration: Registration, connection: Connection) -> Cluster:
         name=registration.name,
         environment=registration.environment,
         repository=registration.repository,
-        sync_path=normal_directory(registration.sync_path),
+        sync_path=_sync_path(registration.sync_path),
         labels=registration.labels or {},
         server=connection.server,
     )
@@ -112,6 +113,7 @@ def _draft(registration: Registration, connection: Connection) -> Cluster:
     except ValidationError as error:
         field, messages = next(iter(error.message_dict.items()))
         raise ServiceError(f"cluster.{field}", " ".join(messages), field=field) from error
+    refuse_reserved_name(cluster.name)
     twin = Cluster.objects.filter(repository=registration.repository, sync_path=cluster.sync_path).first()
     if twin:
         raise ServiceError(
@@ -122,6 +124,20 @@ def _draft(registration: Registration, connection: Connection) -> Cluster:
             field="sync_path",
         )
     return cluster
+
+
+def _sync_path(text: str) -> str:
+    """A directory of the repository in its one spelling, `""` for the root; ServiceError for what is none."""
+    path = normal_directory(text.strip())
+    try:
+        return check_path(path) if path else ""
+    except TreeError as error:
+        raise ServiceError(
+            "cluster.sync_path",
+            _("This is not a directory inside the repository."),
+            remedy=_("Write it as the repository has it, e.g. clusters/prod/prod-a."),
+            field="sync_path",
+        ) from error
 
 
 def check_and_register(operation: Operation) -> dict[str, Any]:
@@ -135,6 +151,13 @@ def check_and_register(operation: Operation) -> dict[str, Any]:
     excess = [line for line in failed if line.code == "rights-excess"]
     if failed and not (arguments["accept_reason"] and len(excess) == len(failed)):
         raise ServiceError(failed[0].code, failed[0].text, remedy=failed[0].remedy)
+    identity = next((line.value for line in lines if line.code == "identity"), "")
+    if identity and (known := Cluster.objects.filter(identity=identity).first()):
+        raise ServiceError(
+            "cluster.registered-already",
+            _("This cluster is registered already, as %(name)s.") % {"name": known},
+            remedy=_("Remove that registration first, or give it a new token."),
+        )
     actor = actor_of_operation(operation)
     with transaction.atomic():
         cluster = Cluster.objects.create(
@@ -147,6 +170,7 @@ def check_and_register(operation: Operation) -> dict[str, Any]:
             ca_pem=connection.ca_pem or "",
             tls_server_name=connection.tls_server_name or "",
             client_certificate_pem=connection.client_certificate_pem or "",
+            identity=identity,
             badge=arguments["accept_reason"] if excess else "",
         )
         ClusterStatus.objects.create(cluster=cluster, due_at=timezone.now())

@@ -11,6 +11,7 @@ from clusters_app.models import Environment
 
 from .audit import Actor, record
 from .errors import ServiceError
+from .names import refuse_reserved_name
 
 
 def create_environment(*, name: str, actor: Actor, is_production: bool | None = None) -> Environment:
@@ -24,6 +25,7 @@ def create_environment(*, name: str, actor: Actor, is_production: bool | None = 
             environment.full_clean()
         except ValidationError as error:
             raise ServiceError("environment.name", " ".join(error.messages), field="name") from error
+        refuse_reserved_name(name)
         environment.save()
         record(actor=actor, verb="environment.create", subject=name, position=environment.position)
     return environment

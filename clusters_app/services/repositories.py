@@ -22,6 +22,7 @@ from clusters_app.secret import Secret
 from .audit import Actor, record
 from .credentials import forget_credentials, host_of, open_credential, store_credential
 from .errors import ServiceError
+from .names import refuse_reserved_name
 from .nudges import nudge
 from .operations import actor_of_operation, follow_steps, start_operation
 from .outside import policy
@@ -68,6 +69,7 @@ def _validate(draft: Repository) -> None:
         parse_address(draft.url)
     except GitError as error:
         raise ServiceError(error.code, error.problem, remedy=error.remedy, field="url") from error
+    refuse_reserved_name(draft.name)
     draft.canonical_url = canonical_url(draft.url)
     try:
         draft.full_clean()

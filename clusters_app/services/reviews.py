@@ -82,11 +82,17 @@ def _refuse_while_gates_hold(repository: Repository, number: int) -> None:
     promotion = _promotion_of(repository, number)
     if promotion is None or not promotion.is_open:
         return
-    waiting = [verdict.text for verdict in evaluate_gates(promotion, timezone.now()) if not verdict.passed]
-    if waiting:
+    evaluate_gates(promotion, timezone.now())
+    if held := held_by(promotion):
         raise ServiceError(
-            "review.gates", waiting[0], remedy=_("It can be merged as soon as every gate of the promotion has passed.")
+            "review.gates", held, remedy=_("It can be merged as soon as every gate of the promotion has passed.")
         )
+
+
+def held_by(promotion: Promotion) -> str:
+    """What the first gate that has not passed says, by its newest verdict; "" when all have. One query."""
+    newest = {result.gate: result for result in promotion.gate_results.order_by("id")}
+    return next((result.text for result in newest.values() if not result.passed), "")
 
 
 def _promotion_of(repository: Repository, number: int) -> Promotion | None:

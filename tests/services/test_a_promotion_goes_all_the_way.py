@@ -106,6 +106,22 @@ def test_a_newer_release_takes_over_the_open_pull_request(fleet: Fleet) -> None:
     assert "1.2.0" in fleet.read(VERSION.format("staging"))
 
 
+def test_an_open_promotion_carries_the_release_that_was_asked_for(fleet: Fleet) -> None:
+    """The source moves on while the pull request is open: it stays what it was, and asking again takes it over."""
+    fleet.release("1.1.0")
+    promotion = fleet.promote("dev", "staging")
+    assert promotion is not None
+    fleet.advance(promotion)
+    head = promotion.head
+    fleet.release("1.2.0")
+    assert fleet.advance(promotion).state == "Open"
+    assert (promotion.head, promotion.version_after) == (head, "1.1.0")
+    assert [edit["new"] for edit in promotion.plan["edits"]] == ["registry.example/web:1.1.0"]
+    newer = fleet.promote("dev", "staging")
+    assert newer is not None
+    assert (newer.pk != promotion.pk, newer.version_after) == (True, "1.2.0")
+
+
 def test_an_edit_without_effect_is_refused_before_anything_is_pushed(fleet: Fleet) -> None:
     """Something later in the target's build sets the image again: the worker's build sees it."""
     listing = fleet.read("clusters/staging/apps/kustomization.yaml")

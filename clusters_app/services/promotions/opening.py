@@ -38,6 +38,10 @@ PAUSE = timedelta(seconds=4)
 def open_pull_request(promotion: Promotion) -> timedelta:
     """Plan again on the newest head, push the branch, open or adopt the pull request."""
     planned = _plan_again(promotion)
+    if _carries_another_release(promotion, planned):
+        why = _("%(source)s moved on before this was opened: promote its newer release.") % {"source": promotion.source}
+        move(promotion=promotion, to=S.SUPERSEDED, why=why)
+        return PAUSE
     if not planned.plan.files:
         move(promotion=promotion, to=S.NO_CHANGE, why=_("The target has all of it already."))
         return PAUSE
@@ -145,7 +149,7 @@ def _while_open(promotion: Promotion, seen: PullRequest, forge: Forge) -> timede
     if promotion.state == S.HUMAN_EDITED:
         move(promotion=promotion, to=S.OPEN, why=_("The branch is Flotilla's own again."))
     if repository.head != promotion.base:
-        _follow_base(promotion, mirror)
+        _follow_base(promotion, mirror, forge)
     _show_gates(promotion, forge)
     return PAUSE
 
@@ -154,9 +158,17 @@ def _is_ours(promotion: Promotion, mirror: Mirror, sha: str) -> bool:
     return is_our_commit(repository=promotion.repository, mirror=mirror, sha=sha, mark=_mark(promotion))
 
 
-def _follow_base(promotion: Promotion, mirror: Mirror) -> None:
+def _carries_another_release(promotion: Promotion, planned: Planned) -> bool:
+    """A promotion carries the release that somebody asked for; what the source has since is another one's business."""
+    return planned.plan.release != promotion.release.content_hash
+
+
+def _follow_base(promotion: Promotion, mirror: Mirror, forge: Forge) -> None:
     """The base moved: plan again; push only when the plan is another one or no longer merges cleanly."""
     planned = _plan_again(promotion)
+    if _carries_another_release(promotion, planned):
+        _stay_with_the_release(promotion, mirror, planned.base)
+        return
     if not planned.plan.files:
         move(promotion=promotion, to=S.NO_CHANGE, why=_("Somebody made the same change in the base."))
         nudge("close_pull_request", promotion.pk)
@@ -167,6 +179,18 @@ def _follow_base(promotion: Promotion, mirror: Mirror) -> None:
         return
     head = _push(promotion, planned)
     write(promotion, base=planned.base, head=head, plan=planned.document, plan_hash=planned.plan.hash)
+    if promotion.pull_request_number is not None:
+        forge.update(
+            promotion.pull_request_number, title=pull_request_title(promotion), body=pull_request_body(promotion)
+        )
+
+
+def _stay_with_the_release(promotion: Promotion, mirror: Mirror, base: str) -> None:
+    """The commit that is open still says what was asked for, unless it no longer merges cleanly."""
+    write(promotion, base=base)
+    if mirror.merge_conflicts(base, promotion.head) and promotion.state == S.OPEN:
+        why = _("It no longer merges cleanly, and %(source)s has a newer release: promote that one.")
+        move(promotion=promotion, to=S.CONFLICT, why=why % {"source": promotion.source})
 
 
 def _show_gates(promotion: Promotion, forge: Forge) -> None:

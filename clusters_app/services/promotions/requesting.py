@@ -60,11 +60,13 @@ def _take_slot(
 ) -> Promotion:
     repository = apps[0].repository
     slot = slot_of(apps)
-    held = Promotion.objects.select_for_update().filter(
-        repository=repository, target=target, slot=slot, state__in=Promotion.OPEN_STATES
+    held = (
+        Promotion.objects.select_for_update(of=("self",))
+        .select_related("release")
+        .filter(repository=repository, target=target, slot=slot, state__in=Promotion.OPEN_STATES)
     )
     older = held.first()
-    if older is not None and older.plan_hash == planned.plan.hash:
+    if older is not None and _is_same(older, planned, answers):
         return older
     if older is not None:
         why = _("A newer release takes over: %(version)s.") % {"version": versions_of(apps, source)}
@@ -101,6 +103,11 @@ def _take_slot(
     record(actor=actor, verb="promotion.request", subject=str(promotion), plan=planned.plan.hash, base=planned.base)
     transaction.on_commit(lambda: nudge("advance_promotion", promotion.pk))
     return promotion
+
+
+def _is_same(older: Promotion, planned: Planned, answers: list[str]) -> bool:
+    """Whether the open promotion already is what was asked for: the same release, with the same answers."""
+    return older.release.content_hash == planned.plan.release and set(older.answers) == set(answers)
 
 
 def slot_of(apps: Sequence[App]) -> str:

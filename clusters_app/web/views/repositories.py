@@ -126,6 +126,7 @@ def review(request: HttpRequest, name: str, number: int) -> HttpResponse:
         "promotion": promotion,
         "difference": reviews.difference(repository=found, review=row),
         "may_merge": can(request.user, "approve", environment_of_review(row)),
+        "held_by": reviews.held_by(promotion) if promotion else "",
         "now": timezone.now(),
     }
     return render(request, "review.html", context)
