@@ -22,9 +22,10 @@ run: .venv/ready-to-run  ## everything on http://127.0.0.1:8000 with a demo flee
 quick: .venv/ready  ## the tests that need no server, in under a minute
 	@$(PYTHON) -m pytest -q -n auto --dist worksteal -m "not testbed" $(PYTEST_ARGS)
 
+# One process: real servers want both cores, and one summary tells everything.
 test: .venv/ready  ## everything, on real servers; the first time builds them (about 15 minutes, 8 GB of caches)
 	@$(PYTHON) -m tests.testbed.build
-	@HYPOTHESIS_PROFILE=full FLOTILLA_SCHEMA_EXAMPLES=10 $(PYTHON) -m pytest -n 2 --dist loadgroup --cov --cov-report=term:skip-covered $(PYTEST_ARGS)
+	@HYPOTHESIS_PROFILE=full FLOTILLA_SCHEMA_EXAMPLES=10 $(PYTHON) -m pytest --cov --cov-report=term:skip-covered $(PYTEST_ARGS)
 
 lint: .venv/ready  ## everything that can be checked without running the product
 	.venv/bin/ruff check --quiet --output-format concise .
