@@ -34,8 +34,15 @@ class CannotRunError(Exception):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--port", type=int, default=8000, help="where the pages are served (default: 8000)")
+    parser.add_argument("--port", type=_port, default=8000, help="where the pages are served (default: 8000)")
     parser.add_argument("--no-demo", action="store_true", help="start without the demo fleet")
+
+
+def _port(text: str) -> int:
+    port = int(text)
+    if not 0 < port < 65536:
+        raise argparse.ArgumentTypeError("a port is a number from 1 to 65535")
+    return port
 
 
 def run(arguments: argparse.Namespace, stdin: TextIO, stdout: TextIO, stderr: TextIO) -> int:
@@ -132,7 +139,11 @@ def _greeting(log_dir: Path) -> str:
 
     link = first_run_link()
     lines = [f"Flotilla runs at {settings.FLOTILLA_PUBLIC_URL}/"]
-    lines += [f"Sign in, once, by {link}"] if link else []
+    lines += [
+        f"Sign in, once, by {link}"
+        if link
+        else "Sign in there; a link for who lost the password: flotilla signin-link NAME"
+    ]
     return "\n".join([*lines, f"Logs are in {log_dir}; ctrl-C ends everything.", ""])
 
 

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Q
 from django.urls import reverse
@@ -165,6 +166,7 @@ def set_role(*, username: str, role: str, environment: Environment | None, actor
             _("Choose a role out of: %(roles)s.") % {"roles": ", ".join(Membership.Role.values)},
             field="role",
         )
+    _refuse_odd_name(username)
     with transaction.atomic():
         user = _user(username)
         before = Membership.objects.filter(user=user, environment=environment).first()
@@ -175,6 +177,13 @@ def set_role(*, username: str, role: str, environment: Environment | None, actor
         )
         record(actor=actor, verb="role.set", subject=username, role=role, environment=str(environment or ""))
     return membership
+
+
+def _refuse_odd_name(username: str) -> None:
+    try:
+        User.username_validator(username)
+    except ValidationError as error:
+        raise ServiceError("person.name", " ".join(error.messages), field="username") from error
 
 
 def remove_role(*, membership: Membership, actor: Actor) -> None:
@@ -198,7 +207,6 @@ def _refuse_removing_last_admin(membership: Membership) -> None:
 def set_password(*, user: User, password: str, actor: Actor) -> None:
     """Set a password; ServiceError with the validators' texts when it is too weak."""
     from django.contrib.auth.password_validation import validate_password
-    from django.core.exceptions import ValidationError
 
     try:
         validate_password(password, user)

@@ -126,6 +126,12 @@ def _draft(registration: Registration, connection: Connection) -> Cluster:
     return cluster
 
 
+def _refuse_known_name(name: str) -> None:
+    """Asked twice, and the other was faster."""
+    if Cluster.objects.filter(name=name).exists():
+        raise ServiceError("cluster.name", _("There is a cluster %(name)s already.") % {"name": name}, field="name")
+
+
 def _sync_path(text: str) -> str:
     """A directory of the repository in its one spelling, `""` for the root; ServiceError for what is none."""
     path = normal_directory(text.strip())
@@ -151,6 +157,7 @@ def check_and_register(operation: Operation) -> dict[str, Any]:
     excess = [line for line in failed if line.code == "rights-excess"]
     if failed and not (arguments["accept_reason"] and len(excess) == len(failed)):
         raise ServiceError(failed[0].code, failed[0].text, remedy=failed[0].remedy)
+    _refuse_known_name(operation.subject)
     identity = next((line.value for line in lines if line.code == "identity"), "")
     if identity and (known := Cluster.objects.filter(identity=identity).first()):
         raise ServiceError(

@@ -4,7 +4,7 @@ from django.utils.translation import gettext as _
 
 from .errors import ServiceError
 
-RESERVED = frozenset({"add", "order", "register", "new"})
+RESERVED = frozenset({"add", "order", "register"})
 
 
 def refuse_reserved_name(name: str) -> None:

@@ -117,7 +117,8 @@ def _store(repository: Repository, wanted: _Wanted, clusters: dict[str, Cluster]
 def _store_release(app: App, stage: AppStage, wanted: _Wanted, mirror: Mirror, *, since: str | None) -> None:
     """A release is seen: the promoted values of the app in this environment are new."""
     files = sorted({path for place in wanted.places for path in place.files})
-    commits = mirror.log(since, wanted.commit, files, limit=MOST_COMMITS)
+    # Of a release that was there before we were, only the commit that brought it is known to belong to it.
+    commits = mirror.log(since, wanted.commit, files, limit=MOST_COMMITS if since else 1)
     release, created = Release.objects.get_or_create(
         repository=app.repository,
         environment=stage.environment,

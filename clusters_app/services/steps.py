@@ -12,3 +12,5 @@ class Line:
     state: Literal["ok", "failed", "warning"]
     text: str
     remedy: str = ""
+    #: What the line found, for whoever stores it.
+    value: str = ""

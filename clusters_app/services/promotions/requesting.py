@@ -153,7 +153,12 @@ def abort_promotion(*, promotion: Promotion, actor: Actor, why: str = "") -> Non
 
 
 def retry_promotion(*, promotion: Promotion, actor: Actor) -> None:
-    """Try the next step again at once, after what stood in the way was repaired."""
+    """Try the next step again at once, after what stood in the way was repaired. ServiceError when it has ended."""
+    if promotion.state not in Promotion.MOVING_STATES:
+        raise ServiceError(
+            "promotion.ended",
+            _("This promotion is %(state)s; there is no next step.") % {"state": promotion.get_state_display()},
+        )
     with transaction.atomic():
         Promotion.objects.filter(pk=promotion.pk).update(attempts=0, due_at=timezone.now(), problem="", problem_code="")
         record(actor=actor, verb="promotion.retry", subject=str(promotion))

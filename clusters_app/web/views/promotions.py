@@ -61,6 +61,10 @@ def abort(request: HttpRequest, pk: int) -> HttpResponse:
 
 def retry(request: HttpRequest, pk: int) -> HttpResponse:
     found = promotion_for(request, pk, "promote")
-    requesting.retry_promotion(promotion=found, actor=actor_of(request))
-    messages.info(request, _("The next step is tried again."))
+    try:
+        requesting.retry_promotion(promotion=found, actor=actor_of(request))
+    except ServiceError as error:
+        messages.error(request, str(error))
+    else:
+        messages.info(request, _("The next step is tried again."))
     return redirect(found)
