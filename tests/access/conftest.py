@@ -4,9 +4,9 @@ import logging
 
 import pytest
 
-from tests.access.world import fleet_on_disk, sent, world
+from tests.access.world import fleet_on_disk, pristine, sent, world
 
-__all__ = ["fleet_on_disk", "sent", "world"]
+__all__ = ["fleet_on_disk", "pristine", "sent", "world"]
 
 
 @pytest.fixture(autouse=True)

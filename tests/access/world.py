@@ -5,6 +5,7 @@ cluster with an object, apps read from a real mirror, promotions and reviews int
 """
 
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,8 +13,10 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client
+from django.db import transaction
+from django.test import Client, override_settings
 from django.utils import timezone
+from pytest_django.plugin import DjangoDbBlocker
 
 from clusters_app.git.commits import Author, Message
 from clusters_app.git.mirror import Mirror
@@ -239,9 +242,24 @@ def sent(
         cached.cache_clear()
 
 
+@pytest.fixture(scope="module")
+def pristine(
+    django_db_setup: None, django_db_blocker: DjangoDbBlocker, fleet_on_disk: tuple[Path, str]
+) -> Iterator[World]:
+    """Built once a module, in a transaction around those of its tests: none sees what another one changed."""
+    mirrors, head = fleet_on_disk
+    with django_db_blocker.unblock(), override_settings(FLOTILLA_MIRRORS_DIR=mirrors), transaction.atomic():
+        built = build(head)
+        yield built
+        transaction.set_rollback(True)
+
+
 @pytest.fixture
-def world(db: None, sent: list[tuple[Any, ...]], fleet_on_disk: tuple[Path, str]) -> World:
-    return build(fleet_on_disk[1])
+def world(pristine: World, db: None, sent: list[tuple[Any, ...]]) -> World:
+    """As if it were built and observed right now."""
+    now = timezone.now()
+    ClusterStatus.objects.update(observed_at=now, attempted_at=now)
+    return deepcopy(pristine)
 
 
 def problem_of(response: Any) -> dict[str, Any]:
