@@ -12,6 +12,8 @@ import requests
 from tests.testbed.processes import Process, free_port, start
 
 ROOT = Path(__file__).resolve().parents[2]
+#: Seconds for one answer: how fast it comes is the bench's to judge, and a busy machine is no failure.
+PATIENCE = 60
 
 
 class Installation:
@@ -55,7 +57,7 @@ class Installation:
 
     def _answers(self) -> bool | None:
         try:
-            return self.session.get(f"{self.url}/healthz", timeout=5).ok or None
+            return self.session.get(f"{self.url}/healthz", timeout=PATIENCE).ok or None
         except requests.ConnectionError:
             return None
 
@@ -74,31 +76,33 @@ class Installation:
 
     def sign_in(self) -> None:
         """By the printed link, and then with a token of the API, as a script does."""
-        form = self.session.get(self.link, timeout=20)
+        form = self.session.get(self.link, timeout=PATIENCE)
         answer = self.session.post(
-            self.link, data={"csrfmiddlewaretoken": csrf(form.text)}, headers={"Referer": self.link}, timeout=20
+            self.link, data={"csrfmiddlewaretoken": csrf(form.text)}, headers={"Referer": self.link}, timeout=PATIENCE
         )
         assert answer.ok, answer.text
-        page = self.session.get(f"{self.url}/settings/tokens/", timeout=20)
+        page = self.session.get(f"{self.url}/settings/tokens/", timeout=PATIENCE)
         scopes = ["view", "promote", "edit", "approve", "operate", "administer"]
         data = {"csrfmiddlewaretoken": csrf(page.text), "name": "path", "scopes": scopes, "days": 1}
-        made = self.session.post(f"{self.url}/settings/tokens/", data=data, headers={"Referer": self.url}, timeout=20)
+        made = self.session.post(
+            f"{self.url}/settings/tokens/", data=data, headers={"Referer": self.url}, timeout=PATIENCE
+        )
         token = re.search(r"flo_[\w-]{20,}", made.text)
         assert token, made.text
         self.session.headers["Authorization"] = f"Bearer {token[0]}"
 
     def get(self, path: str, **query: str) -> Any:
-        answer = self.session.get(f"{self.url}/api/v1/{path}", params=query, timeout=30)
+        answer = self.session.get(f"{self.url}/api/v1/{path}", params=query, timeout=PATIENCE)
         assert answer.ok, f"GET {path}: {answer.status_code} {answer.text}"
         return answer.json()
 
     def post(self, path: str, body: object = None, *, expect: tuple[int, ...] = (200, 201, 202)) -> Any:
-        answer = self.session.post(f"{self.url}/api/v1/{path}", json=body or {}, timeout=60)
+        answer = self.session.post(f"{self.url}/api/v1/{path}", json=body or {}, timeout=PATIENCE)
         assert answer.status_code in expect, f"POST {path}: {answer.status_code} {answer.text}"
         return answer.json()
 
     def page(self, path: str) -> str:
-        answer = self.session.get(f"{self.url}{path}", timeout=30)
+        answer = self.session.get(f"{self.url}{path}", timeout=PATIENCE)
         assert answer.ok, f"{path}: {answer.status_code}"
         return answer.text
 

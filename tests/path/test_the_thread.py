@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from .installation import wait_for
+from .installation import PATIENCE, wait_for
 from .world import CLUSTERS, VERSION, World
 
 pytestmark = pytest.mark.testbed
@@ -19,7 +19,7 @@ READY_KINDS = ("Kustomization", "HelmRelease")
 
 def test_1_sign_in_by_the_link_and_order_the_environments(world: World) -> None:
     product = world.product
-    assert product.session.get(f"{product.url}/api/v1/fleet", timeout=20).status_code == 401
+    assert product.session.get(f"{product.url}/api/v1/fleet", timeout=PATIENCE).status_code == 401
     product.sign_in()
     for name in ("staging", "dev", "prod"):
         product.post("environments", {"name": name})
@@ -27,7 +27,7 @@ def test_1_sign_in_by_the_link_and_order_the_environments(world: World) -> None:
     names = [item["name"] for item in product.get("environments")["items"]]
     assert names == ["dev", "staging", "prod"]
     assert [item["is_production"] for item in product.get("environments")["items"]] == [False, False, True]
-    again = product.session.post(product.link, timeout=20)
+    again = product.session.post(product.link, timeout=PATIENCE)
     assert again.status_code == 403 or "already" in again.text
 
 
@@ -74,7 +74,7 @@ def test_3_scaffold_as_a_pull_request_that_a_person_merges(world: World) -> None
 
 def test_4_register_four_clusters_and_refuse_what_must_not_be_taken(world: World) -> None:
     product = world.product
-    manifest = product.session.get(f"{product.url}/api/v1/clusters/read-role.yaml", timeout=20).text
+    manifest = product.session.get(f"{product.url}/api/v1/clusters/read-role.yaml", timeout=PATIENCE).text
     tokens = {}
     for name, cluster in world.clusters.items():
         cluster.apply(manifest)

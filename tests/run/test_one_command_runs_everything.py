@@ -100,7 +100,7 @@ def test_it_serves_pages_and_workers_until_ctrl_c(running: Running) -> None:
     assert f"Flotilla runs at {running.url}/" in greeting
     link = re.search(r"Sign in, once, by (\S+)", greeting)
     assert link
-    with urllib.request.urlopen(link[1], timeout=10) as page:
+    with urllib.request.urlopen(link[1], timeout=60) as page:
         assert page.status == 200
     started = " ".join(running.programs())
     for part in ("valkey-server", "granian", "--queues observe", "--queues git,default", "beat"):
