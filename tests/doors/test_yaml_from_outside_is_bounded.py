@@ -294,7 +294,8 @@ def test_a_harmless_list_of_two_megabytes_is_read_quickly() -> None:
     started = time.process_time()
     parsed = load_repository(b"- name: some-name\n  value: of some length\n" * 50_000)
     assert parsed.problem is None
-    assert time.process_time() - started < 6
+    # A second and a half; coverage's tracer costs several times that, and quadratic reading would take minutes.
+    assert time.process_time() - started < 20
 
 
 # Places
