@@ -58,7 +58,7 @@ class Installation:
     def _answers(self) -> bool | None:
         try:
             return self.session.get(f"{self.url}/healthz", timeout=PATIENCE).ok or None
-        except requests.ConnectionError:
+        except requests.RequestException:
             return None
 
     def __exit__(self, *_ended: object) -> None:
