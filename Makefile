@@ -32,7 +32,7 @@ lint: .venv/ready  ## everything that can be checked without running the product
 	.venv/bin/ruff format --quiet --check --output-format concise .
 	.venv/bin/lint-imports --no-logo
 	.venv/bin/mypy
-	.venv/bin/djlint --quiet --lint --check templates
+	.venv/bin/djlint --quiet --lint templates
 	.venv/bin/check-jsonschema --quiet --builtin-schema vendor.compose-spec docker-compose.yml
 	.venv/bin/dockerfile-doctor --quiet --ignore DD022,DD069,DD078 Dockerfile
 	$(PYTHON) -m tests.catalogues check
