@@ -44,6 +44,12 @@ document.querySelector("form.find")?.addEventListener("keydown", (event) => {
   }
 });
 
+// An answer that comes after somebody left would open the list again.
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const isLeft = !document.activeElement?.closest("form.find");
+  if (found && event.detail.target === found && isLeft) event.detail.shouldSwap = false;
+});
+
 document.addEventListener("click", (event) => {
   if (found && !event.target.closest("form.find")) found.replaceChildren();
   for (const menu of document.querySelectorAll("details.menu[open]")) {
