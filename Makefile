@@ -19,7 +19,7 @@ help:  ## list the targets
 run: .venv/ready-to-run  ## everything on http://127.0.0.1:8000 with a demo fleet; DEMO=0 starts empty, PORT=8001 elsewhere
 	@exec .venv/bin/flotilla run --port $(PORT) $(if $(filter 0,$(DEMO)),--no-demo)
 
-quick: .venv/ready  ## the tests that need no server, in under a minute
+quick: .venv/ready  ## the tests that need no server: a minute or two
 	@$(PYTHON) -m pytest -q -n auto --dist worksteal -m "not testbed" $(PYTEST_ARGS)
 
 # One process: real servers want both cores, and one summary tells everything.
