@@ -123,6 +123,10 @@ def _store_progress(app: AppOnCluster, progress: Progress, observed_at: datetime
     state = progress.state
     if state == State.LIVE and not _is_seen_again(app, observed_at):
         state = State.APPLIED
+    is_same_commit = app.commit == app.stage.commit
+    if is_same_commit and app.state == State.FAILING and state in {State.FETCHED, State.APPLIED}:
+        # Flux tries again and again: a failure that is being retried is a failure until it is live.
+        return
     changed = (app.state, app.commit) != (state, app.stage.commit)
     if not changed and (app.revision, app.text) == (progress.revision, progress.text):
         return

@@ -61,9 +61,24 @@ class Fleet:
                 self.fakes[name].put("Kustomization", document)
             source = flux_object("GitRepository", "flux-system", "flux-system", revision=f"main@sha1:{self.head}")
             self.fakes[name].put("GitRepository", source)
+        self._observe(*names)
+
+    def _observe(self, *names: str) -> None:
         ids = list(Cluster.objects.filter(name__in=names).values_list("pk", flat=True))
         observe_clusters(cluster_ids=ids)
         following.follow_clusters(cluster_ids=ids)
+
+    def retry(self, name: str) -> None:
+        """Flux tries what failed on this cluster again; Flotilla observes it in the middle."""
+        fake = self.fakes[name]
+        document = fake.get("Kustomization", "flux-system", "apps")
+        for condition in document["status"]["conditions"]:
+            if condition["type"] == "Ready":
+                began = timezone.now().strftime("%Y-%m-%dT%H:%M:%SZ")
+                condition |= {"status": "Unknown", "reason": "Progressing", "message": "Reconciliation in progress"}
+                condition["lastTransitionTime"] = began
+        fake.put("Kustomization", document)
+        self._observe(name)
 
     def commit(self, changes: Mapping[str, bytes | None], message: str) -> str:
         """Somebody pushes to main."""

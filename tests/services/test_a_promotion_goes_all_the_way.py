@@ -74,6 +74,9 @@ def test_a_failing_rollout_is_failed_and_a_repair_overtakes_it(fleet: Fleet) -> 
     told = promotion.events.last()
     assert told is not None
     assert "Deployment/web/web" in told.why
+    fleet.retry("staging")
+    assert fleet.advance(promotion).state == "Failed", "a failure that is being retried is a failure"
+    assert "Deployment/web/web" in promotion.targets.get().text
     fleet.release("1.2.0", environment="staging")
     fleet.reconcile("staging")
     assert fleet.advance(promotion).state == "Overtaken"

@@ -122,6 +122,9 @@ def _store(target: PromotionTarget, progress: Progress, *, is_overtaken: bool, n
     state = progress.state
     if target.verified_at is not None:
         return
+    if not is_overtaken and target.state == Target.FAILING and state in {Target.FETCHED, Target.APPLIED}:
+        # Flux tries again and again: a failure that is being retried is a failure until it is live.
+        return
     if is_overtaken:
         # What runs here contains our commit, but no longer our values: that proves nothing about this release.
         state = Target.OVERTAKEN
