@@ -13,7 +13,7 @@ from .differences import diff_lines, text_of
 from .errors import ServiceError
 from .nudges import nudge
 from .operations import actor_of_operation, start_operation
-from .promotions.gates import evaluate_gates
+from .promotions.gates import evaluate_gates, newest_results
 from .remotes import forge_of, mirror_of
 
 MERGE, CLOSE = "review.merge", "review.close"
@@ -91,8 +91,7 @@ def _refuse_while_gates_hold(repository: Repository, number: int) -> None:
 
 def held_by(promotion: Promotion) -> str:
     """What the first gate that has not passed says, by its newest verdict; "" when all have. One query."""
-    newest = {result.gate: result for result in promotion.gate_results.order_by("id")}
-    return next((result.text for result in newest.values() if not result.passed), "")
+    return next((result.text for result in newest_results(promotion) if not result.passed), "")
 
 
 def _promotion_of(repository: Repository, number: int) -> Promotion | None:

@@ -38,6 +38,11 @@ def evaluate_gates(promotion: Promotion, now: datetime) -> list[Verdict]:
     return verdicts
 
 
+def newest_results(promotion: Promotion) -> list[GateResult]:
+    """The last recorded verdict of each gate. One query."""
+    return list({result.gate: result for result in promotion.gate_results.order_by("id")}.values())
+
+
 def upstream_is_live(promotion: Promotion, now: datetime) -> Verdict:
     """The source environment runs *this* release, proven live on each of its clusters; never "is green right now"."""
     stages = list(

@@ -12,6 +12,7 @@ from clusters_app.models import Promotion
 from clusters_app.queries import can, promotions_visible_to
 from clusters_app.services.errors import ServiceError
 from clusters_app.services.promotions import requesting
+from clusters_app.services.promotions.gates import newest_results
 from clusters_app.web.access import promotion_for, promotion_for_reading
 
 PAGE = 50
@@ -35,17 +36,12 @@ def promotion(request: HttpRequest, pk: int) -> HttpResponse:
         "promotion": found,
         "targets": found.targets.select_related("cluster"),
         "events": found.events.all(),
-        "gates": _newest_gates(found),
+        "gates": newest_results(found),
         "may_promote": can(request.user, "promote", found.target),
         "now": timezone.now(),
     }
     template = "promotion.html#live" if request.htmx else "promotion.html"  # type: ignore[attr-defined]
     return render(request, template, context)
-
-
-def _newest_gates(found: Promotion) -> list[object]:
-    """The last verdict of each gate."""
-    return list({result.gate: result for result in found.gate_results.order_by("id")}.values())
 
 
 def abort(request: HttpRequest, pk: int) -> HttpResponse:
